@@ -178,6 +178,18 @@ pub struct RetryConfig {
     pub on_reset: bool,
     /// Statuses of gRPC with which an endpoint ends a call, without an answer, that is tried again. Default none.
     pub grpc_statuses: GrpcStatuses,
+    /// Statuses that count as failures of the endpoint. Default 502, 503 and 504.
+    pub failure_statuses: FailureStatuses,
+}
+
+/// Statuses of answers that count as failures of their endpoint, for its ejection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailureStatuses {
+    /// 502, 503 and 504.
+    #[default]
+    Gateway,
+    /// Those of [`RetryConfig::statuses`] without 403 and 404, for requests that may be sent again while attempts are left.
+    Retried,
 }
 
 /// When a request is sent to another endpoint, too, as the first has not answered.
@@ -191,6 +203,12 @@ pub struct HedgeConfig {
 
 impl Default for RetryConfig {
     fn default() -> Self {
-        Self { attempts: 1, statuses: Vec::new(), on_reset: false, grpc_statuses: GrpcStatuses::default() }
+        Self {
+            attempts: 1,
+            statuses: Vec::new(),
+            on_reset: false,
+            grpc_statuses: GrpcStatuses::default(),
+            failure_statuses: FailureStatuses::default(),
+        }
     }
 }

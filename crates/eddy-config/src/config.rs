@@ -18,8 +18,8 @@ use eddy_upstream::{ClusterConfig, ClusterTlsConfig};
 pub use crate::access_log::{AccessLogConfig, LogFormat, LogServiceConfig, LogTarget, RecordedMetadata};
 use crate::acme::AcmeConfig;
 pub use crate::action::{
-    Action, ActionKind, Failover, FailoverReason, HedgeConfig, Mirror, MirrorHost, Redirect, Respond,
-    RetryConfig, Share, WeightedCluster,
+    Action, ActionKind, Failover, FailoverReason, FailureStatuses, HedgeConfig, Mirror, MirrorHost, Redirect,
+    Respond, RetryConfig, Share, WeightedCluster,
 };
 use crate::forward::{Forwarding, ProxyProtocolConfig};
 use crate::tls::ListenerTlsConfig;

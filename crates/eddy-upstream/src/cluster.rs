@@ -9,7 +9,7 @@ use crate::balance::{Balancer, Tables};
 use crate::budget::Budget;
 use crate::config::ClusterConfig;
 use crate::eject::{self, Change};
-use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, Tried, WARM};
+use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, SharedPlace, Tried, WARM};
 use crate::health::UnwellSet;
 use crate::rng::Rng;
 
@@ -39,6 +39,8 @@ pub struct Lease {
     id: EndpointId,
     epoch: u32,
     is_probe: bool,
+    /// Held for its drop alone.
+    _place: Option<SharedPlace>,
 }
 
 impl Lease {
@@ -114,6 +116,17 @@ impl ClusterState {
         rng: &mut Rng,
         tried: &mut Tried,
     ) -> Option<Lease> {
+        for _ in 0..RACES_MAX {
+            let index = self.pick(key, now, rng, tried)?;
+            // Another worker may have taken the last place in between.
+            if let Some(lease) = self.lease(index, now, tried) {
+                return Some(lease);
+            }
+        }
+        None
+    }
+
+    fn pick(&mut self, key: &[u8], now: Duration, rng: &mut Rng, tried: &Tried) -> Option<usize> {
         let mut index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
         if now < self.warms_until && !self.config.balance.goes_by_key() {
             // One that is passed over at random gets as much less as its weight would, and the others keep their order.
@@ -124,7 +137,7 @@ impl ClusterState {
                 index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
             }
         }
-        self.lease(index, now, tried)
+        Some(index)
     }
 
     fn warmth(&self, index: usize, now: Duration) -> u64 {
@@ -146,11 +159,15 @@ impl ClusterState {
 
     fn lease(&mut self, index: usize, now: Duration, tried: &mut Tried) -> Option<Lease> {
         let endpoint = self.endpoints.get_mut(index)?;
+        let place = match (&endpoint.shared_active, endpoint.terms.active_max) {
+            (Some(count), Some(max)) => Some(SharedPlace::take(count, max)?),
+            _ => None,
+        };
         endpoint.active = endpoint.active.saturating_add(1);
         endpoint.stats.selections += 1;
         tried.push(endpoint.id);
         let is_probe = endpoint.ejection.on_select(now);
-        Some(Lease { id: endpoint.id, epoch: endpoint.ejection.epoch(), is_probe })
+        Some(Lease { id: endpoint.id, epoch: endpoint.ejection.epoch(), is_probe, _place: place })
     }
 
     /// Notes that the endpoint of `lease` served: a response head came that is no 502, 503 or 504.
@@ -225,10 +242,11 @@ impl ClusterState {
         // Where all are new, none is to be spared.
         let warms_since = kept.iter().any(|(_, endpoint)| endpoint.is_some()).then_some(now);
         for (index, (member, endpoint)) in kept.into_iter().enumerate() {
-            let endpoint = match endpoint {
+            let mut endpoint = match endpoint {
                 Some(endpoint) => endpoint,
                 None => EndpointState { warms_since, ..EndpointState::new(self.take_slot(), member) },
             };
+            endpoint.shared_active = set.shared_active(index).map(Arc::clone);
             self.set_slot(endpoint.id, index);
             self.endpoints.push(endpoint);
         }
@@ -357,6 +375,9 @@ struct Slot {
     /// Where the endpoint is in `ClusterState::endpoints`.
     index: Option<usize>,
 }
+
+/// How often another endpoint is chosen because other workers have taken the last place at one.
+const RACES_MAX: u32 = 8;
 
 /// How often an endpoint that warms up is passed over before one is taken as it comes.
 const COLD_PICKS_MAX: u32 = 8;

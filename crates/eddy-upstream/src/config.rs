@@ -48,6 +48,8 @@ pub struct ClusterConfig {
     pub limits: LimitsConfig,
     /// How names are resolved.
     pub dns: DnsConfig,
+    /// The name servers that are asked for names, and no others; the system's where there are none.
+    pub name_servers: Arc<[SocketAddr]>,
     /// How endpoints are spoken to over TLS, if they are.
     pub tls: Option<ClusterTlsConfig>,
     /// How they are asked how they are, if they are.
@@ -74,8 +76,10 @@ pub struct EndpointTerms {
     pub zone: Option<Arc<str>>,
     /// Whether it is never asked; it keeps its place among those that a key is spread over.
     pub is_down: bool,
-    /// Most exchanges of one worker that are there at once; `None` for no limit.
+    /// Most exchanges that are there at once, of one worker or of all; `None` for no limit.
     pub active_max: Option<u32>,
+    /// Whether `active_max` is for all workers together. Default for each worker.
+    pub is_active_max_shared: bool,
     /// When it is left out because it fails, where that is not as for the rest of its cluster.
     pub ejection: Option<EjectionConfig>,
     /// What it is called where keys are spread over a ring; its address by default.
@@ -189,6 +193,32 @@ pub struct DnsConfig {
     pub timeout: Duration,
     /// How long the last good answer is used when look-ups fail. Default 1 h.
     pub stale_max: Duration,
+    /// Which addresses of a name are looked up. Default both families.
+    pub families: AddressFamilies,
+}
+
+/// Which address families are looked up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AddressFamilies {
+    /// IPv4 and IPv6.
+    #[default]
+    Both,
+    /// IPv4 alone.
+    V4,
+    /// IPv6 alone.
+    V6,
+}
+
+impl AddressFamilies {
+    /// Whether IPv4 addresses are looked up.
+    pub fn has_v4(self) -> bool {
+        self != Self::V6
+    }
+
+    /// Whether IPv6 addresses are looked up.
+    pub fn has_v6(self) -> bool {
+        self != Self::V4
+    }
 }
 
 impl ClusterConfig {
@@ -212,6 +242,7 @@ impl ClusterConfig {
             retry_budget: RetryBudget::default(),
             limits: LimitsConfig::default(),
             dns: DnsConfig::default(),
+            name_servers: Arc::default(),
             tls: None,
             health: None,
         }
@@ -287,6 +318,7 @@ impl Default for DnsConfig {
             refresh_max: Duration::from_secs(300),
             timeout: Duration::from_secs(5),
             stale_max: Duration::from_secs(3600),
+            families: AddressFamilies::default(),
         }
     }
 }

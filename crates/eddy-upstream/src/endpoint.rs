@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::balance::Tables;
@@ -39,6 +40,59 @@ pub struct ResolvedEndpoint {
 pub struct EndpointSet {
     members: Vec<ResolvedEndpoint>,
     tables: Tables,
+    shared: SharedActive,
+}
+
+/// The exchanges of all workers at each member that limits them together; touched only for such members.
+#[derive(Clone, Debug, Default)]
+struct SharedActive {
+    counts: Vec<Option<Arc<AtomicU32>>>,
+}
+
+impl SharedActive {
+    fn new(members: &[ResolvedEndpoint]) -> Self {
+        let is_shared = |member: &ResolvedEndpoint| {
+            member.terms.is_active_max_shared && member.terms.active_max.is_some()
+        };
+        if !members.iter().any(is_shared) {
+            return Self::default();
+        }
+        Self { counts: members.iter().map(|member| is_shared(member).then(Arc::default)).collect() }
+    }
+}
+
+/// Sets are the same whatever is going on at their members.
+impl PartialEq for SharedActive {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for SharedActive {}
+
+/// An exchange's place at an endpoint that limits those of all workers together; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct SharedPlace {
+    of: Arc<AtomicU32>,
+}
+
+impl SharedPlace {
+    /// A place, if fewer than `max` are taken.
+    ///
+    /// # Cost
+    /// A write to memory that all workers share.
+    pub(crate) fn take(of: &Arc<AtomicU32>, max: u32) -> Option<Self> {
+        let below_max = |now: u32| (now < max).then_some(now + 1);
+        of.fetch_update(Relaxed, Relaxed, below_max).ok()?;
+        Some(Self { of: Arc::clone(of) })
+    }
+}
+
+impl Drop for SharedPlace {
+    fn drop(&mut self) {
+        let before = self.of.fetch_sub(1, Relaxed);
+        debug_assert!(before > 0, "each place was taken");
+    }
 }
 
 /// Names an endpoint of a `ClusterState`; never names another one after it has gone.
@@ -70,6 +124,8 @@ pub struct EndpointState {
     /// Since when it warms up, if it has begun to.
     pub(crate) warms_since: Option<Duration>,
     pub(crate) active: u32,
+    /// The exchanges of all workers there, where those are limited together.
+    pub(crate) shared_active: Option<Arc<AtomicU32>>,
     /// Why it is not well, as health checks say, and it is left out for it.
     pub(crate) unwell: Option<Unwell>,
     pub(crate) ejection: Ejection,
@@ -104,7 +160,26 @@ impl EndpointSet {
                 }
             }
         }
-        Self { members: merged, tables: Tables::default() }
+        let shared = SharedActive::new(&merged);
+        Self { members: merged, tables: Tables::default(), shared }
+    }
+
+    /// The same set, which goes on counting the exchanges that all workers have at members of `before`.
+    pub(crate) fn counting_on(mut self, before: &Self) -> Self {
+        for (place, member) in self.members.iter().enumerate() {
+            let earlier = before.members.iter().position(|other| other.address == member.address);
+            if let (Some(count), Some(earlier)) = (self.shared.counts.get_mut(place), earlier)
+                && let (Some(count), Some(Some(earlier))) = (count, before.shared.counts.get(earlier))
+            {
+                *count = Arc::clone(earlier);
+            }
+        }
+        self
+    }
+
+    /// The count of exchanges that all workers have at a member, where that is limited.
+    pub(crate) fn shared_active(&self, place: usize) -> Option<&Arc<AtomicU32>> {
+        self.shared.counts.get(place)?.as_ref()
     }
 
     /// The members, in the order they were given.
@@ -179,6 +254,7 @@ impl EndpointState {
             is_far: false,
             warms_since: None,
             active: 0,
+            shared_active: None,
             unwell: None,
             ejection: Ejection::default(),
             stats: EndpointStats::default(),
@@ -240,7 +316,8 @@ impl EndpointState {
 
     /// Whether it may be asked at all: it is not down, and has room for one more exchange.
     pub fn has_room(&self) -> bool {
-        !self.terms.is_down && self.terms.active_max.is_none_or(|max| self.active < max)
+        let active = self.shared_active.as_ref().map_or(self.active, |count| count.load(Relaxed));
+        !self.terms.is_down && self.terms.active_max.is_none_or(|max| active < max)
     }
 
     /// Exchanges of this worker that are at the endpoint now.

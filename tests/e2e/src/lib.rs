@@ -13,6 +13,7 @@ pub mod gateway;
 pub mod go;
 pub mod journal;
 pub mod mutants;
+pub mod name_server;
 pub mod origin;
 pub mod others;
 pub mod peer;

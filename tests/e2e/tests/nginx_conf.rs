@@ -165,6 +165,24 @@ fn what_eddy_does_not_have_is_told_with_its_place() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn leniency_never_opens_what_is_guarded() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let config = "events {}\nhttp {\n  server {\n    listen LISTEN;\n    auth_basic secret;\n    auth_basic_user_file users;\n\
+                  \x20   location / { proxy_pass http://ORIGIN; }\n    location /free/ { auth_basic off; proxy_pass http://ORIGIN; }\n  }\n}\n";
+    let substitutes = vec![("ORIGIN".to_owned(), origin.address().to_string())];
+    let arguments = vec!["--lenient".into()];
+    let launch = Launch { substitutes, arguments, file: Some("nginx.conf"), ..Launch::default() };
+    let gateway = Gateway::launch(config, launch).await?;
+    for (target, status) in [("/", 403), ("/free/", 200), ("/free/%2e%2e/", 403)] {
+        let answer = get(&gateway, "a.test", target, "Authorization: Basic YTpi\r\n").await?;
+        ensure!(answer.status == status, "{target}: {answer:?}");
+    }
+    ensure!(origin.log().requests().len() == 1, "the guarded location asks nobody");
+    gateway.lines().until("answered 403", 1).await?;
+    gateway.stop().await
+}
+
 const UPSTREAMS: &str = "\
 worker_processes 1;
 events {}

@@ -264,7 +264,12 @@ impl<'l> Lowering<'l> {
         if place.is_internal {
             return Some((respond(404, "", "text/plain"), None));
         }
+        if place.guard.methods.is_some() {
+            self.lose(place, "`limit_except` cannot be said; it is left out");
+            return None;
+        }
         let (mut action, rewrite) = match (place.steps.first(), &place.last_try) {
+            (None, _) if place.guard.is_closed => (respond(403, "", "text/plain"), None),
             (Some(Step::Return { status, text }), _) => self.returned(place, *status, text.as_ref())?,
             (Some(_), _) => {
                 self.lose(place, "its program (`if`, `rewrite`, `set`) cannot be said; it is left out");

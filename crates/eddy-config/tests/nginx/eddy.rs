@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{ActionKind, Config, SourceText, check};
+use eddy_config::{ActionKind, Config, Leniency, Problem, SourceText, check, check_with};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{Outcome, SiteExplanation, SiteRequest, Sites, Walk};
@@ -23,6 +23,29 @@ impl Eddy {
         let checked = check(&[SourceText::new("nginx.conf", text)]);
         let config = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}")).config;
         Self { config }
+    }
+
+    /// The same with leniency, and what is said of it.
+    pub(crate) fn leniently(text: &str) -> (Self, Vec<Problem>) {
+        let checked = check_with(&[SourceText::new("nginx.conf", text)], Leniency::Lenient);
+        let checked = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"));
+        (Self { config: checked.config }, checked.warnings)
+    }
+
+    /// The fields that the upstream of a request is sent as `proxy_set_header` says.
+    pub(crate) fn fields(&self, request: &str) -> Vec<(String, String)> {
+        let bytes = request.as_bytes();
+        let mut head = RequestHead::new();
+        head.parse(bytes, &HeadLimits::default()).unwrap();
+        let sites: &Arc<Sites> = self.config.sites.first().unwrap();
+        let (mut walk, mut scratch) = (Walk::default(), RouteScratch::new());
+        let request = site_request(&head, bytes);
+        sites.walk(0, &request, &mut walk, &mut scratch);
+        let mut fields = Vec::new();
+        sites.for_each_field(&request, &mut walk, &mut scratch, |name, value| {
+            fields.push((name.to_owned(), value.escape_ascii().to_string()));
+        });
+        fields
     }
 
     /// Status, address and text of the answer; `None` where eddy's parser refuses the request.

@@ -10,11 +10,13 @@ mod documented;
 mod eddy;
 mod examples;
 mod generate;
+mod guarded;
 mod mutated;
 mod peer;
 mod recorded;
 mod site;
 mod upstreams;
+mod variables;
 
 use eddy::Eddy;
 use peer::Nginx;

@@ -1,6 +1,7 @@
 //! The endpoints of every cluster, as names resolve to them.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +23,17 @@ pub(crate) struct Names {
 struct Followed {
     endpoints: Vec<EndpointConfig>,
     dns: DnsConfig,
+    name_servers: Arc<[SocketAddr]>,
     resolution: Arc<Resolution>,
+}
+
+impl Followed {
+    /// Whether following `cluster` would be the same.
+    fn is_for(&self, cluster: &ClusterConfig) -> bool {
+        self.endpoints == cluster.endpoints
+            && self.dns == cluster.dns
+            && self.name_servers == cluster.name_servers
+    }
 }
 
 impl Names {
@@ -41,13 +52,16 @@ impl Names {
         let mut before = std::mem::take(&mut self.followed);
         let mut fresh = Vec::new();
         for cluster in clusters {
-            let known = before
-                .remove(&cluster.name)
-                .filter(|known| known.endpoints == cluster.endpoints && known.dns == cluster.dns);
+            let known = before.remove(&cluster.name).filter(|known| known.is_for(cluster));
             let followed = known.unwrap_or_else(|| {
                 let resolution = Arc::new(self.resolver.follow(cluster, &self.handle));
                 fresh.push(Arc::clone(&resolution));
-                Followed { endpoints: cluster.endpoints.clone(), dns: cluster.dns, resolution }
+                Followed {
+                    endpoints: cluster.endpoints.clone(),
+                    dns: cluster.dns,
+                    name_servers: Arc::clone(&cluster.name_servers),
+                    resolution,
+                }
             });
             self.followed.insert(Arc::clone(&cluster.name), followed);
         }

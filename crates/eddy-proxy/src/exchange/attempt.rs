@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use eddy_config::{MirrorHost, RetryConfig};
+use eddy_config::{FailureStatuses, MirrorHost, RetryConfig};
 use eddy_http::{
     FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, TargetForm, Version,
     write_request_head,
@@ -236,6 +236,23 @@ pub(super) fn is_reason(drive: &Drive<'_>, fault: Fault) -> bool {
         RetryClass::ByStatus(status) => may_repeat && retry.statuses.contains(&status),
         // Calls are POSTs with a body; who names their statuses says that they may be repeated.
         RetryClass::ByGrpc(status) => retry.grpc_statuses.contains(status),
+    }
+}
+
+/// Whether an answer with this status counts as a failure of its endpoint.
+pub(super) fn is_failure_status(drive: &Drive<'_>, status: u16) -> bool {
+    let default = RetryConfig::default();
+    let retry = drive.action().map_or(&default, |action| &action.retry);
+    match retry.failure_statuses {
+        FailureStatuses::Gateway => matches!(status, 502..=504),
+        // As NGINX has it: 403 and 404 say nothing of the endpoint, and an answer that no other attempt may follow is one.
+        FailureStatuses::Retried => {
+            let exchange = &*drive.exchange;
+            retry.statuses.contains(&status)
+                && !matches!(status, 403 | 404)
+                && exchange.head.method.is_idempotent()
+                && exchange.attempts_here() <= retry.attempts
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
 
+use crate::exchange::attempt::is_failure_status;
 use crate::exchange::drive::Drive;
 use crate::exchange::pump::BodyCopy;
 use crate::exchange::rules::set_due;
@@ -62,18 +63,19 @@ pub(crate) struct Judged {
 }
 
 /// Judges an endpoint by the head of its answer, and takes note of what that tells of how a call ended.
-pub(crate) fn judge(exchange: &mut Exchange) -> Judged {
+pub(crate) fn judge(drive: &mut Drive<'_>) -> Judged {
+    let exchange = &mut *drive.exchange;
     if exchange.grpc.is_call() {
         let bytes = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
         exchange.grpc.head_end = GrpcEnd::of(exchange.response.fields(bytes));
     }
-    let status = exchange.response.status;
-    match exchange.grpc.head_end {
+    let (end, status) = (exchange.grpc.head_end, exchange.response.status);
+    match end {
         GrpcEnd::Status(end) => {
             Judged { is_failure: end == GrpcStatus::Unavailable, reason: Fault::RetryGrpc(end) }
         }
         GrpcEnd::Untold | GrpcEnd::Other => {
-            Judged { is_failure: matches!(status, 502..=504), reason: Fault::RetryStatus(status) }
+            Judged { is_failure: is_failure_status(drive, status), reason: Fault::RetryStatus(status) }
         }
     }
 }

@@ -34,8 +34,8 @@ pub use pattern::{LetterCase, SearchPattern};
 pub use request::SiteRequest;
 pub use sites::Sites;
 pub use spec::{
-    Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceKind, PlaceSpec, ProxyHand,
-    RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream, UpstreamScheme,
+    Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceGuard, PlaceKind, PlaceSpec,
+    ProxyHand, RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream, UpstreamScheme,
 };
 pub use step::{RewriteEnd, RewriteStep, Step, Test};
 pub use target::BadTarget;

@@ -195,6 +195,11 @@ impl<'s> Run<'_, 's> {
         if self.walk.place == self.server_place() {
             return Go::Hand;
         }
+        if let Some(methods) = &self.place().guard.methods
+            && !methods.iter().any(|method| method.as_bytes() == self.method())
+        {
+            return Go::Status(403);
+        }
         if let Some(end) = self.run_steps(self.walk.place) {
             return end;
         }
@@ -207,6 +212,11 @@ impl<'s> Run<'_, 's> {
         }
     }
 
+    /// The method as it is now.
+    fn method(&self) -> &[u8] {
+        if self.walk.becomes_get { b"GET" } else { self.request.method }
+    }
+
     /// Whether the request may be sent on inside once more.
     fn count_change(&mut self) -> bool {
         self.walk.changes_left = self.walk.changes_left.saturating_sub(1);
@@ -215,6 +225,9 @@ impl<'s> Run<'_, 's> {
 
     fn hand_over(&mut self) -> Go {
         let place = self.place();
+        if place.guard.is_closed {
+            return Go::Status(403);
+        }
         match &place.last_try {
             Some(LastTry::Status(code)) => return Go::Status(*code),
             Some(LastTry::Named(name)) => return self.send_to_name(name.as_bytes()),
@@ -228,9 +241,7 @@ impl<'s> Run<'_, 's> {
             Hand::Nobody => Go::Status(404),
             Hand::Proxy(proxy) => match &proxy.upstream {
                 Upstream::Fixed { action, .. } => Go::End(Outcome::Proxy { action: *action }),
-                Upstream::Computed { address, scheme, choices } => {
-                    self.compute_upstream(address, *scheme, choices)
-                }
+                Upstream::Computed { address, choices } => self.compute_upstream(address, choices),
             },
         }
     }

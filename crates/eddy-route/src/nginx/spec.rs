@@ -67,6 +67,8 @@ pub struct PlaceSpec {
     pub hand: Hand,
     /// Whether only requests that were sent on inside come here: `internal`.
     pub is_internal: bool,
+    /// Which requests are answered 403.
+    pub guard: PlaceGuard,
     /// `error_page`.
     pub error_pages: Arc<[ErrorPage]>,
     /// Whether `error_page` holds for what an error page answers, too.
@@ -85,6 +87,15 @@ pub struct PlaceSpec {
     pub names_server_in_redirects: bool,
     /// Whether it names the port: `port_in_redirect`.
     pub names_port_in_redirects: bool,
+}
+
+/// Which requests a place answers 403.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlaceGuard {
+    /// Whether all of them, once the program of the place has run.
+    pub is_closed: bool,
+    /// The only methods that are let in: `limit_except`; others are turned away before the program runs.
+    pub methods: Option<Box<[Box<str>]>>,
 }
 
 /// Which requests a place is for.
@@ -164,6 +175,14 @@ pub enum UpstreamScheme {
 }
 
 impl UpstreamScheme {
+    /// The scheme that an address begins with, in any letter case, and what follows it.
+    pub(crate) fn split(address: &[u8]) -> Option<(Self, &[u8])> {
+        [Self::Http, Self::Https].into_iter().find_map(|scheme| {
+            let (start, rest) = address.split_at_checked(scheme.start().len())?;
+            start.eq_ignore_ascii_case(scheme.start().as_bytes()).then_some((scheme, rest))
+        })
+    }
+
     /// What an address begins with.
     pub fn start(self) -> &'static str {
         match self {
@@ -197,9 +216,7 @@ pub enum Upstream {
     Computed {
         /// The value.
         address: TextTemplate,
-        /// The scheme that it begins with.
-        scheme: UpstreamScheme,
-        /// The upstreams it may name, with what the caller does then.
+        /// The upstreams it may name, each as `scheme://host:port` without a URI, with what the caller does then.
         choices: Vec<(Box<str>, u32)>,
     },
 }

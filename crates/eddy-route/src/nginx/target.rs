@@ -148,19 +148,26 @@ impl<'s> Run<'_, 's> {
     pub(crate) fn compute_upstream(
         &mut self,
         address: &'s TextTemplate,
-        scheme: UpstreamScheme,
         choices: &'s [(Box<str>, u32)],
     ) -> Go {
         let address = self.text_of(address);
-        let rest = address.strip_prefix(scheme.start().as_bytes()).unwrap_or_default();
+        let Some((scheme, rest)) = UpstreamScheme::split(&address) else { return Go::Status(500) };
         let end = memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len());
         let (host, uri) = rest.split_at(end);
+        if host.is_empty() {
+            return Go::Status(500);
+        }
+        let named = address.strip_suffix(uri).unwrap_or_default();
+        let found = choices.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(named));
         let plain = host.strip_suffix(scheme.port().as_bytes()).and_then(|rest| rest.strip_suffix(b":"));
         let plain = plain.unwrap_or(host);
-        let found = choices.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(plain));
+        let port = plain.rsplit(|byte| *byte == b':').next().filter(|port| port.len() < plain.len());
+        let port = port.filter(|port| port.iter().all(u8::is_ascii_digit));
         let walk = &mut *self.walk;
         walk.upstream_host.clear();
         walk.upstream_host.extend_from_slice(plain);
+        walk.upstream_port.clear();
+        walk.upstream_port.extend_from_slice(port.unwrap_or_else(|| scheme.port().as_bytes()));
         walk.upstream_uri.clear();
         if uri.first() == Some(&b'?') {
             walk.upstream_uri.push(b'/');

@@ -194,7 +194,7 @@ impl<'s> Run<'_, 's> {
             (Upstream::Computed { .. }, Variable::ProxyHost) => {
                 out.extend_from_slice(&self.walk.upstream_host)
             }
-            (Upstream::Computed { .. }, _) => {}
+            (Upstream::Computed { .. }, _) => out.extend_from_slice(&self.walk.upstream_port),
         }
     }
 

@@ -27,8 +27,9 @@ pub struct Walk {
     pub(crate) group_text: Vec<u8>,
     /// Body or address of an answer.
     pub(crate) text: Vec<u8>,
-    /// Host and URI of an upstream that a value named.
+    /// Host, port and URI of an upstream that a value named.
     pub(crate) upstream_host: Vec<u8>,
+    pub(crate) upstream_port: Vec<u8>,
     pub(crate) upstream_uri: Vec<u8>,
     pub(crate) spelling: Spelling,
     pub(crate) server: u32,
@@ -122,6 +123,7 @@ impl Walk {
             &mut self.group_text,
             &mut self.text,
             &mut self.upstream_host,
+            &mut self.upstream_port,
             &mut self.upstream_uri,
         ] {
             buffer.clear();

@@ -9,6 +9,8 @@ use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::RecordType;
 
+use crate::config::DnsConfig;
+
 /// What a look-up found out, a family at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
@@ -44,16 +46,22 @@ pub(crate) enum LookupFault {
     Broken(NetError),
 }
 
-/// Looks up both families at once, within `timeout`.
-pub(crate) async fn look_up(client: &TokioResolver, host: &str, timeout: Duration) -> Answers {
-    let family = |kind| async move {
+/// Looks up the families that are wanted at once, within the time that there is.
+pub(crate) async fn look_up(client: &TokioResolver, host: &str, dns: &DnsConfig) -> Answers {
+    let timeout = dns.timeout;
+    let family = |kind, is_wanted: bool| async move {
+        if !is_wanted {
+            return Ok(Records::default());
+        }
         match tokio::time::timeout(timeout, client.lookup(host, kind)).await {
             Ok(Ok(lookup)) => Ok(records(&lookup)),
             Ok(Err(error)) => fault(error, timeout),
             Err(_elapsed) => Err(LookupFault::Timeout(timeout)),
         }
     };
-    let (v4, v6) = tokio::join!(family(RecordType::A), family(RecordType::AAAA));
+    let wanted = dns.families;
+    let (v4, v6) =
+        tokio::join!(family(RecordType::A, wanted.has_v4()), family(RecordType::AAAA, wanted.has_v6()));
     Answers { v4, v6 }
 }
 

@@ -4,12 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hickory_resolver::net::NetError;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::name::{Known, NameState, News};
-use super::resolver::{Shared, lock};
+use super::resolver::{Shared, client_of, lock};
+use super::source::ClientSource;
 use crate::config::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
 use crate::rng::Rng;
@@ -38,8 +40,16 @@ pub struct NameReport {
 
 impl Resolution {
     pub(super) fn start(shared: &Arc<Shared>, cluster: &ClusterConfig, handle: &Handle) -> Self {
-        let names: Vec<(usize, Arc<str>)> =
+        let mut names: Vec<(usize, Arc<str>)> =
             cluster.endpoints.iter().enumerate().filter_map(name_of).collect();
+        let own = match own_client(cluster) {
+            Ok(own) => own,
+            Err(error) => {
+                tracing::error!(cluster = &*cluster.name, %error, "the name servers of the cluster can't be asked");
+                names.clear();
+                None
+            }
+        };
         let (set_sender, sets) = watch::channel(Arc::default());
         let (waiting_sender, waiting) = watch::channel(names.len());
         let members = Arc::new(Members {
@@ -51,11 +61,12 @@ impl Resolution {
         });
         let mut tasks = JoinSet::new();
         for (place, host) in names {
-            let remembered = shared.remember(&host);
+            let remembered = shared.remember(&cluster.name_servers, &host);
             let state = NameState::new(cluster.dns, lock(&remembered).clone(), shared.now());
             members.set_name(place, &state, None, shared);
             let follower = Follower {
                 shared: Arc::clone(shared),
+                own: own.clone(),
                 members: Arc::clone(&members),
                 place,
                 host,
@@ -133,11 +144,11 @@ impl Members {
 
     /// Makes the set from what is known of each name, and tells the workers when it differs.
     fn publish(&self) {
-        let set = Arc::new(self.set());
+        let set = self.set();
         self.sets.send_if_modified(|current| {
-            let is_changed = **current != *set;
+            let is_changed = **current != set;
             if is_changed {
-                *current = set;
+                *current = Arc::new(set.counting_on(current));
             }
             is_changed
         });
@@ -172,6 +183,8 @@ impl Members {
 /// The task of one name.
 struct Follower {
     shared: Arc<Shared>,
+    /// Asks the name servers of the cluster, where it has any.
+    own: Option<Arc<ClientSource>>,
     members: Arc<Members>,
     place: usize,
     host: Arc<str>,
@@ -184,7 +197,7 @@ impl Follower {
         let mut rng = Rng::from_entropy();
         let mut is_first = true;
         loop {
-            let answers = self.shared.look_up(&self.host, self.dns.timeout).await;
+            let answers = self.shared.look_up(self.own.as_deref(), &self.host, &self.dns).await;
             let step = state.handle_answers(self.shared.now(), answers, &mut rng);
             if step.fault.is_none() {
                 lock(&self.remembered).clone_from(state.known());
@@ -232,6 +245,14 @@ impl Follower {
             None => {}
         }
     }
+}
+
+/// What asks the name servers of a cluster, where it has any.
+fn own_client(cluster: &ClusterConfig) -> Result<Option<Arc<ClientSource>>, NetError> {
+    if cluster.name_servers.is_empty() || !cluster.has_names() {
+        return Ok(None);
+    }
+    client_of(&cluster.name_servers).map(|client| Some(Arc::new(client)))
 }
 
 /// The place and host of an endpoint that has a name.

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts};
+use hickory_resolver::config::{
+    ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
+};
 use hickory_resolver::net::NetError;
 use hickory_resolver::system_conf::parse_resolv_conf;
 use tokio::runtime::Handle;
@@ -17,7 +19,7 @@ use super::client::{self, Answers};
 use super::follow::Resolution;
 use super::name::Known;
 use super::source::{ClientSource, Parse};
-use crate::config::ClusterConfig;
+use crate::config::{ClusterConfig, DnsConfig};
 
 /// Follows the names of clusters; one a process, on the control side.
 ///
@@ -41,9 +43,12 @@ pub(super) struct Shared {
     source: ClientSource,
     started: Instant,
     lookups: Semaphore,
-    remembered: Mutex<HashMap<Arc<str>, Arc<Mutex<Known>>>>,
+    remembered: Mutex<HashMap<AskedName, Arc<Mutex<Known>>>>,
     has_route: fn(IpAddr) -> bool,
 }
+
+/// A name, and the name servers that are asked for it; none for those of the system.
+type AskedName = (Arc<[SocketAddr]>, Arc<str>);
 
 impl Resolver {
     /// A resolver that asks what `/etc/resolv.conf` and `/etc/hosts` say, also when the former has changed.
@@ -95,9 +100,10 @@ impl Resolver {
 }
 
 impl Shared {
-    pub(super) async fn look_up(&self, host: &str, timeout: Duration) -> Answers {
+    /// Looks up a name, by `own` where a cluster has name servers of its own.
+    pub(super) async fn look_up(&self, own: Option<&ClientSource>, host: &str, dns: &DnsConfig) -> Answers {
         let _permit = self.lookups.acquire().await;
-        client::look_up(&self.source.client(), host, timeout).await
+        client::look_up(&own.unwrap_or(&self.source).client(), host, dns).await
     }
 
     /// Time since the resolver began.
@@ -105,8 +111,8 @@ impl Shared {
         self.started.elapsed()
     }
 
-    /// Where the last good answer of `host` is kept, shared by all that follow it.
-    pub(super) fn remember(&self, host: &Arc<str>) -> Arc<Mutex<Known>> {
+    /// Where the last good answer of these name servers for `host` is kept, shared by all that follow it.
+    pub(super) fn remember(&self, servers: &Arc<[SocketAddr]>, host: &Arc<str>) -> Arc<Mutex<Known>> {
         let now = self.now();
         let mut remembered = lock(&self.remembered);
         let is_full = remembered.len() >= REMEMBERED_MAX;
@@ -115,7 +121,7 @@ impl Shared {
             let is_followed = Arc::strong_count(known) > 1;
             is_followed || (!is_full && lock(known).was_good_within(now, MEMORY))
         });
-        Arc::clone(remembered.entry(Arc::clone(host)).or_default())
+        Arc::clone(remembered.entry((Arc::clone(servers), Arc::clone(host))).or_default())
     }
 
     /// Leaves out the family that this machine has no route to, unless it is the only one.
@@ -129,6 +135,13 @@ impl Shared {
             (true, true) | (false, false) => [v4, v6].concat(),
         }
     }
+}
+
+/// A client that asks these name servers and no others, nor the hosts file of this machine.
+pub(super) fn client_of(servers: &[SocketAddr]) -> Result<ClientSource, NetError> {
+    let mut options = ResolverOpts::default();
+    options.use_hosts_file = ResolveHosts::Never;
+    ClientSource::fixed(config_of(servers), options)
 }
 
 /// What asks these name servers and no others.

@@ -249,6 +249,44 @@ proptest! {
     }
 }
 
+#[test]
+fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
+    let limited = |port: u16| {
+        let mut member = ResolvedEndpoint::new(address(port), 1);
+        member.terms.active_max = Some(2);
+        member.terms.is_active_max_shared = true;
+        member
+    };
+    let set = Arc::new(EndpointSet::new([limited(1), limited(2)]));
+    let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
+    let config = Arc::new(ClusterConfig::new("c", Vec::new()));
+    let mut workers: Vec<ClusterState> =
+        (0..3).map(|_| ClusterState::new(Arc::clone(&config), Arc::clone(&set), now, &mut rng)).collect();
+    let mut held: Vec<(usize, Lease)> = Vec::new();
+    for number in 0..9 {
+        let worker = number % 3;
+        let lease = workers[worker].select(now, &mut rng, &mut Tried::new());
+        held.extend(lease.map(|lease| (worker, lease)));
+    }
+    assert_eq!(held.len(), 4, "two at each of two endpoints");
+    let (worker, lease) = held.remove(0);
+    workers[worker].release(lease);
+    let other = (worker + 1) % 3;
+    let lease = workers[other].select(now, &mut rng, &mut Tried::new()).unwrap();
+    // Exchanges that are under way count on after the endpoints have changed.
+    let next = Arc::new(EndpointSet::new([limited(2), limited(1), limited(3)]).counting_on(&set));
+    workers.iter_mut().for_each(|worker| drop(worker.update(Arc::clone(&next), now, &mut rng)));
+    for _ in 0..2 {
+        let lease = workers[0].select(now, &mut rng, &mut Tried::new()).unwrap();
+        assert_eq!(*workers[0].endpoint(lease.endpoint()).unwrap().address(), address(3));
+        held.push((0, lease));
+    }
+    assert!(workers[1].select(now, &mut rng, &mut Tried::new()).is_none());
+    held.push((other, lease));
+    held.into_iter().for_each(|(worker, lease)| workers[worker].release(lease));
+    assert!(workers.iter().all(|worker| worker.endpoints().iter().all(|endpoint| endpoint.has_room())));
+}
+
 struct World {
     state: ClusterState,
     rng: Rng,

@@ -9,13 +9,14 @@ use proptest::prelude::*;
 use crate::resolve::ADDRESSES_MAX;
 use crate::resolve::client::{Answers, LookupFault, Records};
 use crate::resolve::name::{FAILURE_DELAY_MAX, Known, NameState, News, Step, WARNING_INTERVAL};
-use crate::{DnsConfig, Rng};
+use crate::{AddressFamilies, DnsConfig, Rng};
 
 const CONFIG: DnsConfig = DnsConfig {
     refresh_min: Duration::from_secs(1),
     refresh_max: Duration::from_secs(300),
     timeout: Duration::from_secs(5),
     stale_max: Duration::from_secs(3600),
+    families: AddressFamilies::Both,
 };
 
 #[test]

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use super::stub::{DnsStub, NXDOMAIN, SERVFAIL, Saying, Zone};
 use crate::resolve::resolver::config_of;
 use crate::resolve::{ADDRESSES_MAX, Resolution, Resolver};
-use crate::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
+use crate::{AddressFamilies, ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 
 #[tokio::test]
 async fn addresses_of_both_families_become_endpoints() {
@@ -67,6 +67,29 @@ async fn name_servers_are_those_of_the_file_as_it_is_now() {
     put(&first.address.to_string());
     wait_for(&resolution, &["10.0.0.1:80"]).await;
     std::fs::remove_file(&file).unwrap();
+}
+
+#[tokio::test]
+async fn name_servers_of_a_cluster_are_asked_and_no_others() {
+    let system = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 60))).await;
+    let zone = Zone { v6: vec!["fd00::1".parse().unwrap()], ..Zone::v4(&["10.0.0.2"], 60) };
+    let own = DnsStub::start(Saying::Addresses(zone)).await;
+    let resolver = Resolver::from_name_servers(&[system.address]).unwrap();
+    let name = |host: &str| EndpointConfig::new(EndpointAddress::Name { host: host.into(), port: 80 });
+    // A name that the hosts file of this machine has as well.
+    let mut cluster = ClusterConfig::new("own", vec![name("localhost.localdomain"), name("app")]);
+    cluster.dns = DnsConfig { families: AddressFamilies::V4, ..DNS };
+    cluster.name_servers = [own.address].into();
+    let resolution = resolver.follow(&cluster, &Handle::current());
+    wait_for(&resolution, &["10.0.0.2:80"]).await;
+    assert!(resolution.settled(PATIENCE).await);
+    assert_eq!(addresses(&resolution), set(&["10.0.0.2:80"]), "IPv4 alone");
+    assert_eq!(own.questions().0, 2, "IPv6 is not asked for");
+    assert_eq!(system.questions(), (0, 0));
+    // What the system's name servers say of the same name is another answer.
+    cluster.name_servers = Arc::default();
+    let resolution = resolver.follow(&cluster, &Handle::current());
+    wait_for(&resolution, &["10.0.0.1:80"]).await;
 }
 
 #[tokio::test]
@@ -288,4 +311,5 @@ const DNS: DnsConfig = DnsConfig {
     refresh_max: Duration::from_secs(300),
     timeout: Duration::from_millis(400),
     stale_max: Duration::from_secs(3600),
+    families: AddressFamilies::Both,
 };

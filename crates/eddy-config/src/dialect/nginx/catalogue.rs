@@ -1,6 +1,7 @@
 //! Every directive that eddy knows of: where it stands, and whether eddy has it.
 
 use super::block::{EVENTS, HTTP, IF, LOCATION, MAIN, SERVER, SERVER_IF, UPSTREAM};
+use super::guard;
 
 /// A directive of NGINX.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,7 @@ pub(super) static MODULES: &[Module] = &[
     Module { title: "Map", directives: MAP },
     Module { title: "The frame", directives: FRAME },
     Module { title: "Other modules", directives: OTHER },
+    Module { title: "Access", directives: guard::ACCESS },
 ];
 
 #[rustfmt::skip]
@@ -93,7 +95,7 @@ static CORE: &[Known] = &[
     known("keepalive_time", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("a connection may be used as long as it is not idle")),
     known("keepalive_timeout", HTTP | SERVER | LOCATION, (1, 2), Use::Read("that of the default server of an address holds")),
     known("large_client_header_buffers", HTTP | SERVER, (2, 2), Use::Read("number times size is the largest head; that of the default server of an address holds")),
-    known("limit_except", LOCATION, (1, usize::MAX), Use::Refused("use `if ($request_method !~ ...) { return 403; }`")),
+    known("limit_except", LOCATION, (1, usize::MAX), Use::Refused("it is read with `deny all` alone in its block")),
     known("limit_rate", HTTP | SERVER | LOCATION | IF, (1, 1), Use::Warned(LIMITS)),
     known("limit_rate_after", HTTP | SERVER | LOCATION | IF, (1, 1), Use::Idle(LIMITS)),
     known("lingering_close", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("eddy lingers where a client may still be sending")),
@@ -121,8 +123,8 @@ static CORE: &[Known] = &[
     known("recursive_error_pages", HTTP | SERVER | LOCATION, (1, 1), Use::Read("")),
     known("request_pool_size", HTTP | SERVER, (1, 1), Use::Idle(MEMORY)),
     known("reset_timedout_connection", HTTP | SERVER | LOCATION, (1, 1), Use::Idle(KERNEL)),
-    known("resolver", HTTP | SERVER | LOCATION | UPSTREAM, (1, usize::MAX), Use::Idle("names are resolved by the system's name servers")),
-    known("resolver_timeout", HTTP | SERVER | LOCATION | UPSTREAM, (1, 1), Use::Idle("names are resolved by the system's name servers")),
+    known("resolver", HTTP | SERVER | LOCATION | UPSTREAM, (1, usize::MAX), Use::Read("for names in a `proxy_pass` with variables and those of an upstream's `server ... resolve`; the system's name servers resolve all others")),
+    known("resolver_timeout", HTTP | SERVER | LOCATION | UPSTREAM, (1, 1), Use::Read("")),
     known("root", HTTP | SERVER | LOCATION | IF, (1, 1), Use::Warned(FILES)),
     known("satisfy", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("access is decided by filters, all of which must agree")),
     known("send_lowat", HTTP | SERVER | LOCATION, (1, 1), Use::Idle(KERNEL)),
@@ -196,11 +198,11 @@ static PROXY: &[Known] = &[
     known("proxy_limit_rate", HTTP | SERVER | LOCATION, (1, 1), Use::Warned(LIMITS)),
     known("proxy_max_temp_file_size", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("bodies are streamed and never put into files")),
     known("proxy_method", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("the client's method is sent")),
-    known("proxy_next_upstream", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Read("`error`, `timeout` of connecting, `http_NNN` and `off`; only requests that may be repeated are")),
+    known("proxy_next_upstream", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Read("`error`, `timeout` of connecting, `http_NNN` and `off`; only requests that may be repeated are; statuses that are named, but 403 and 404, count for `max_fails`")),
     known("proxy_next_upstream_timeout", HTTP | SERVER | LOCATION, (1, 1), Use::Warned("retries are bounded by a budget of the cluster")),
     known("proxy_next_upstream_tries", HTTP | SERVER | LOCATION, (1, 1), Use::Read("")),
     known("proxy_no_cache", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(CACHE)),
-    known("proxy_pass", LOCATION | IF, (1, 1), Use::Read("`http` and `https`; a value with variables may name every upstream and address of the configuration")),
+    known("proxy_pass", LOCATION | IF, (1, 1), Use::Read("`http` and `https`; a value with variables leads to what `set` and `map` of the configuration name: upstreams, addresses, and names where there is a `resolver`; one that comes from the request is refused")),
     known("proxy_pass_header", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("fields of upstreams are passed on, `Server` and `Date` too")),
     known("proxy_pass_request_body", HTTP | SERVER | LOCATION, (1, 1), Use::Read("`on`; `off` is refused")),
     known("proxy_pass_request_headers", HTTP | SERVER | LOCATION, (1, 1), Use::Read("`on`; `off` is refused")),
@@ -241,7 +243,7 @@ static PROXY: &[Known] = &[
 static UPSTREAMS: &[Known] = &[
     known("upstream", HTTP, (1, 1), Use::Read("")),
     known("server", UPSTREAM, (1, usize::MAX), Use::Read("`weight`, `max_fails`, `fail_timeout`, `max_conns`, `down` and `backup`; `slow_start`, `route`, `service` and `drain` are refused")),
-    known("zone", UPSTREAM, (1, 2), Use::Idle("workers share nothing")),
+    known("zone", UPSTREAM, (1, 2), Use::Read("`max_conns` is for all workers together then; what fails is known to each worker alone")),
     known("state", UPSTREAM, (1, 1), Use::Refused("endpoints are those of the configuration")),
     known("hash", UPSTREAM, (1, 2), Use::Read("the same key to the same endpoint as in NGINX, `consistent` or not")),
     known("ip_hash", UPSTREAM, (0, 0), Use::Read("the same address to the same endpoint as in NGINX")),
@@ -321,8 +323,8 @@ static OTHER: &[Known] = &[
     known("gzip_vary", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle("eddy compresses nothing")),
     known("gzip_static", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle("eddy compresses nothing")),
     known("gunzip", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle("eddy compresses nothing")),
-    known("allow", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("use the filter `ip_access` in eddy.yaml")),
-    known("deny", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("use the filter `ip_access` in eddy.yaml")),
+    known("allow", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("`all` is read; for addresses use the filter `ip_access` in eddy.yaml")),
+    known("deny", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("`all` is read; for addresses use the filter `ip_access` in eddy.yaml")),
     known("auth_basic", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("use the filter `basic_auth` in eddy.yaml")),
     known("auth_basic_user_file", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("use the filter `basic_auth` in eddy.yaml")),
     known("auth_request", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("write a filter that asks")),

@@ -7,6 +7,8 @@ use eddy_route::Origin;
 use eddy_route::nginx::{Hand, LastTry, LetterCase, PlaceKind, PlaceSpec, Step};
 
 use super::block::{IF, LOCATION};
+use super::constants::Held;
+use super::guard;
 use super::proxy::Replaced;
 use super::reader::Reader;
 use super::scope::Scope;
@@ -39,10 +41,11 @@ impl Reader<'_> {
         let (kind, text) = self.location_kind(&directive.arguments, outer)?;
         let written: Vec<&str> = directive.arguments.iter().map(|word| word.text.as_str()).collect();
         let name = format!("{} {}", outer.label, written.join(" "));
-        let directives: Vec<Directive> = directive.block.as_deref().unwrap_or_default().to_vec();
+        let block = directive.block.as_deref().unwrap_or_default();
         let directives: Vec<Directive> =
-            directives.into_iter().filter(|directive| self.accepts(directive, LOCATION)).collect();
-        let scope = outer.scope.within(&directives, self);
+            block.iter().filter(|directive| self.accepts(directive, LOCATION)).cloned().collect();
+        let scope = outer.scope.within(&directives, self).guarded(outer.scope, block);
+        let held = self.constants.after(block);
         let replaced = match &kind {
             PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => {
                 Replaced::Text(text)
@@ -52,11 +55,11 @@ impl Reader<'_> {
             }
         };
         let may_hold = !matches!(kind, PlaceKind::Exact(_) | PlaceKind::Named(_));
-        let hand = self.hand(&directives, &scope, replaced);
+        let hand = self.hand(&directives, &scope, replaced, &held);
         let index = self.add_place(place_of(&scope, &name, self.origin(place), kind));
         let inner_hand = hand.clone();
         let mut if_place = |reader: &mut Self, directive: &Directive| {
-            Some(reader.if_place(directive, &scope, &name, &inner_hand))
+            Some(reader.if_place(directive, &scope, &name, &inner_hand, &held))
         };
         let steps = self.steps(&directives, LOCATION, &mut if_place);
         let inner =
@@ -71,6 +74,7 @@ impl Reader<'_> {
             spec.locations = locations;
             spec.last_try = last_try;
             spec.is_internal = is_internal;
+            spec.guard.methods = guard::methods(block);
         }
         Some(index)
     }
@@ -104,7 +108,13 @@ impl Reader<'_> {
         if let Some(name) = last.text.strip_prefix('@') {
             return Some(LastTry::Named(name.into()));
         }
-        Some(LastTry::Path(self.text(last)?))
+        match self.text(last) {
+            Some(path) => Some(LastTry::Path(path)),
+            None => {
+                self.note_denial(directive.name.place);
+                Some(LastTry::Status(403))
+            }
+        }
     }
 
     fn location_kind(&mut self, words: &[Word], outer: &Outer<'_>) -> Option<(PlaceKind, Option<String>)> {
@@ -151,12 +161,19 @@ impl Reader<'_> {
     }
 
     /// The place that an `if` in a location stands for.
-    fn if_place(&mut self, directive: &Directive, outer: &Scope, label: &str, around: &Hand) -> u32 {
+    fn if_place(
+        &mut self,
+        directive: &Directive,
+        outer: &Scope,
+        label: &str,
+        around: &Hand,
+        held: &Held,
+    ) -> u32 {
         let block = directive.block.as_deref().unwrap_or_default();
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.catalogued(directive, IF)).cloned().collect();
-        let scope = outer.within(&directives, self);
-        let own = self.hand(&directives, &scope, Replaced::Nothing);
+        let scope = outer.within(&directives, self).guarded(outer, block);
+        let own = self.hand(&directives, &scope, Replaced::Nothing, held);
         let hand = match (own, around) {
             (own @ Hand::Proxy(_), _) => own,
             (Hand::Nobody, around) => around.clone(),
@@ -167,14 +184,14 @@ impl Reader<'_> {
         self.add_place(place)
     }
 
-    fn hand(&mut self, directives: &[Directive], scope: &Scope, replaced: Replaced<'_>) -> Hand {
+    fn hand(&mut self, directives: &[Directive], scope: &Scope, replaced: Replaced<'_>, held: &Held) -> Hand {
         let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");
         let Some(directive) = passes.next() else { return Hand::Nobody };
         if let Some(second) = passes.next() {
             self.report.error(second.name.place, "there is a `proxy_pass` in this block already");
         }
         let Some(word) = directive.arguments.first() else { return Hand::Nobody };
-        self.proxy_pass(word, scope, replaced)
+        self.proxy_pass(word, scope, replaced, held)
     }
 
     /// Notes a location that stands twice.
@@ -219,6 +236,7 @@ pub(super) fn place_of(scope: &Scope, name: &str, origin: Origin, kind: PlaceKin
         locations: Vec::new(),
         hand: Hand::Nobody,
         is_internal: false,
+        guard: scope.guards.place_guard(),
         error_pages: Arc::clone(&scope.error_pages),
         has_recursive_error_pages: scope.has_recursive_error_pages,
         default_type: Arc::clone(&scope.default_type),

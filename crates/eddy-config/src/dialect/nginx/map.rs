@@ -20,7 +20,10 @@ impl Reader<'_> {
             self.report.error(name.place, message).hint("use another name");
             return;
         };
-        let Some(source) = self.text(source) else { return };
+        let Some(source) = self.text(source) else {
+            self.unread.insert(slot);
+            return;
+        };
         let rows = directive.block.as_deref().unwrap_or_default();
         let has_hostnames = rows.iter().any(|row| row.name.text == "hostnames" && row.arguments.is_empty());
         let mut map = MapSpec {
@@ -50,7 +53,10 @@ impl Reader<'_> {
             }
             return;
         };
-        let Some(value) = self.text(value) else { return };
+        let Some(value) = self.text(value) else {
+            self.unread.insert(map.slot);
+            return;
+        };
         if key == "default" {
             map.default = value;
             return;

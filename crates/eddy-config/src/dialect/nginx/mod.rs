@@ -5,10 +5,13 @@
 
 mod block;
 mod catalogue;
+mod constants;
+mod guard;
 mod include;
 mod listen;
 mod location;
 mod map;
+mod name_servers;
 mod page;
 mod program;
 mod proxy;

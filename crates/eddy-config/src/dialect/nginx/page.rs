@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::block;
 use super::catalogue::{MODULES, Use};
+use super::guard;
 
 /// The page of NGINX's directives in eddy, as Markdown.
 pub fn directives_page() -> String {
@@ -21,7 +22,9 @@ pub fn directives_page() -> String {
                 Use::Warned(note) => ("accepted with a warning: ", note),
                 Use::Refused(note) => ("**refused**: ", note),
             };
-            let _ = writeln!(out, "| `{}` | {} | {word}{note} |", known.name, block::names(known.blocks));
+            let remark = if matches!(known.use_, Use::Refused(_)) { guard::remark(known.name) } else { "" };
+            let _ =
+                writeln!(out, "| `{}` | {} | {word}{note}{remark} |", known.name, block::names(known.blocks));
         }
     }
     out
@@ -31,6 +34,7 @@ const HEAD: &str = "\
 # NGINX's directives in eddy
 
 This page is made from the code. What is refused is an error that names file, line and column; `--lenient` makes a warning
-of it and passes over the directive. So it does with directives that are not on this page. How to run an `nginx.conf`, and
+of it and passes over the directive. So it does with directives that are not on this page. Directives that guard, and those whose
+names sound as if they did, are never passed over: the requests that they guard are answered 403. How to run an `nginx.conf`, and
 where eddy differs, is in [the guide](../guide/nginx.md) and in [divergences](divergences.md).
 ";

@@ -20,13 +20,22 @@ impl Reader<'_> {
             let place = directive.name.place;
             match (directive.name.text.as_str(), directive.arguments.as_slice()) {
                 ("set", [name, value]) => steps.extend(self.set_step(name, value)),
-                ("return", arguments) => steps.extend(self.return_step(arguments)),
+                ("return", arguments) => match self.return_step(arguments) {
+                    Some(step) => steps.push(step),
+                    None => steps.push(self.denial(place)),
+                },
                 ("rewrite", [pattern, replacement, flag @ ..]) => {
-                    steps.extend(self.rewrite_step(pattern, replacement, flag.first()));
+                    match self.rewrite_step(pattern, replacement, flag.first()) {
+                        Some(step) => steps.push(step),
+                        None => steps.push(self.denial(place)),
+                    }
                 }
                 ("break", []) => steps.push(Step::Break),
                 ("if", condition) if here == SERVER || here == LOCATION => {
-                    let Some(test) = self.test(condition, place) else { continue };
+                    let Some(test) = self.test(condition, place) else {
+                        steps.push(self.denial(place));
+                        continue;
+                    };
                     let block = directive.block.as_deref().unwrap_or_default();
                     let inner_block = if here == SERVER { SERVER_IF } else { IF };
                     let inner: Vec<&Directive> =
@@ -48,8 +57,16 @@ impl Reader<'_> {
         let Some(variable) = name.text.strip_prefix('$').filter(|variable| !variable.is_empty()) else {
             return self.misfit(name, "a variable such as `$name`");
         };
-        let value = self.text(value)?;
-        if matches!(variable, "args" | "query_string") {
+        let is_query = matches!(variable, "args" | "query_string");
+        let Some(value) = self.text(value) else {
+            if is_query {
+                return Some(self.denial(name.place));
+            }
+            // Nobody may go by what the variable held before.
+            self.unread.extend(self.spec.variables.define(variable));
+            return None;
+        };
+        if is_query {
             return Some(Step::SetArgs { value });
         }
         match self.spec.variables.define(variable) {
@@ -60,6 +77,12 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    /// What stands in a program for what eddy cannot read, and has noted.
+    fn denial(&mut self, place: Place) -> Step {
+        self.note_denial(place);
+        Step::Return { status: 403, text: None }
     }
 
     fn return_step(&mut self, arguments: &[Word]) -> Option<Step> {
@@ -150,8 +173,13 @@ impl Reader<'_> {
             [variable, sign, other] => self.comparison(variable, sign, other),
             [sign, _] if sign.text.trim_start_matches('!').starts_with('-') => {
                 let message = "eddy has no files to test".to_owned();
-                self.refuse(sign.place, message, "take this `if` out".to_owned());
-                None
+                self.refuse(
+                    sign.place,
+                    message,
+                    "take this `if` out; with `--lenient` there is no file".to_owned(),
+                );
+                let holds = if sign.text.starts_with('!') { "1" } else { "" };
+                Some(Test::IsSet(TextTemplate::plain(holds)))
             }
             _ => {
                 self.report

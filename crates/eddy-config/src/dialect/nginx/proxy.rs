@@ -1,12 +1,14 @@
 //! `proxy_pass`: the cluster that it leads to, and what is sent there.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use eddy_route::nginx::{
     Hand, ProxyHand, RedirectForm, RedirectRule, TextTemplate, Upstream, UpstreamScheme,
 };
-use eddy_upstream::{BEAR_ALL, ClusterConfig, EndpointConfig};
+use eddy_upstream::{BEAR_ALL, ClusterConfig, EndpointAddress, EndpointConfig};
 
+use super::constants::{EndKind, Held, KnownText, OpenEnd};
 use super::reader::{ClusterKey, Reader};
 use super::scope::{Redirects, Scope};
 use super::tree::Word;
@@ -25,18 +27,39 @@ pub(super) enum Replaced<'t> {
     Nothing,
 }
 
+/// How a `proxy_pass` comes to the name of an upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Naming {
+    /// It is written there.
+    Written,
+    /// Variables hold it.
+    Computed,
+}
+
 impl Reader<'_> {
     /// Reads a `proxy_pass` under the settings of its block.
-    pub(super) fn proxy_pass(&mut self, word: &Word, scope: &Scope, replaced: Replaced<'_>) -> Hand {
-        match self.proxy_hand(word, scope, replaced) {
+    pub(super) fn proxy_pass(
+        &mut self,
+        word: &Word,
+        scope: &Scope,
+        replaced: Replaced<'_>,
+        held: &Held,
+    ) -> Hand {
+        match self.proxy_hand(word, scope, replaced, held) {
             Some(hand) => Hand::Proxy(Arc::new(hand)),
             None => Hand::Nobody,
         }
     }
 
-    fn proxy_hand(&mut self, word: &Word, scope: &Scope, replaced: Replaced<'_>) -> Option<ProxyHand> {
+    fn proxy_hand(
+        &mut self,
+        word: &Word,
+        scope: &Scope,
+        replaced: Replaced<'_>,
+        held: &Held,
+    ) -> Option<ProxyHand> {
         let (upstream, uri) = if word.text.contains('$') {
-            (self.computed(word, scope)?, None)
+            (self.computed(word, scope, held)?, None)
         } else {
             self.fixed(word, scope)?
         };
@@ -107,7 +130,7 @@ impl Reader<'_> {
             uri if uri.starts_with('/') => Some(uri.into()),
             uri => Some(format!("/{uri}").into()),
         };
-        let action = self.action_of(host, scheme, word.place, scope)?;
+        let action = self.action_of(host, scheme, Naming::Written, word.place, scope)?;
         let plain = without_port(host, scheme);
         let (shown_host, port) = match plain.rsplit_once(':') {
             _ if plain.starts_with("unix:") => ("localhost", ""),
@@ -118,52 +141,101 @@ impl Reader<'_> {
         Some((upstream, uri))
     }
 
-    /// An upstream that variables name: one of the configuration's.
-    fn computed(&mut self, word: &Word, scope: &Scope) -> Option<Upstream> {
+    /// An upstream that variables name: one of those that the configuration gives them.
+    fn computed(&mut self, word: &Word, scope: &Scope, held: &Held) -> Option<Upstream> {
         let address = self.text(word)?;
-        let (scheme, rest) = match split_scheme(&word.text) {
-            Some((scheme, rest)) => (scheme, Some(rest)),
-            // What a variable holds begins with `http://`.
-            None => (UpstreamScheme::Http, None),
+        let addresses: BTreeSet<String> = match self.targets.choices.get(&word.text) {
+            Some(names) => names.iter().map(|name| format!("http://{name}")).collect(),
+            None => self.addresses(word, held),
         };
-        let mut names = self.targets.choices.get(&word.text).cloned().unwrap_or_else(|| {
-            let mut names: Vec<String> = self.groups.keys().cloned().collect();
-            names.sort();
-            names.extend(self.addresses.clone());
-            names
-        });
-        let literal = rest.and_then(|rest| rest.split(['/', '?', '$']).next());
-        // What follows the host may only be a URI.
-        let is_whole = |literal: &str| {
-            let rest = rest.and_then(|rest| rest.get(literal.len()..)).unwrap_or_default();
-            !rest.starts_with('$') || rest.starts_with("$request_uri") || rest.starts_with("$uri")
-        };
-        if let Some(literal) = literal.filter(|literal| !literal.is_empty() && is_whole(literal)) {
-            names.push(literal.to_owned());
-        }
-        names.dedup();
-        let mut choices = Vec::with_capacity(names.len());
-        for name in names {
-            if let Some(action) = self.action_of(&name, scheme, word.place, scope) {
-                let plain = without_port(&name, scheme);
-                choices.push((plain.into(), action));
+        let mut choices = Vec::with_capacity(addresses.len());
+        for text in addresses {
+            let Some((scheme, host)) = split_scheme(&text) else { continue };
+            if let Some(action) = self.action_of(host, scheme, Naming::Computed, word.place, scope) {
+                choices.push((text.into(), action));
             }
         }
-        if choices.is_empty() {
-            self.report
-                .warning(word.place, "no upstream is known that these variables could name")
-                .hint("name it in an `upstream`, or as `host:port` in a `set` or `map`");
+        Some(Upstream::Computed { address, choices })
+    }
+
+    /// The addresses that a value may name, each once and without a URI; what cannot be known is noted.
+    fn addresses(&mut self, word: &Word, held: &Held) -> BTreeSet<String> {
+        let (mut addresses, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+        for KnownText { text, end } in self.constants.texts(&word.text, held) {
+            let Some((scheme, rest)) = split_scheme(&text) else {
+                unknown.extend(end);
+                continue;
+            };
+            let host = match (rest.find(['/', '?']), end) {
+                (Some(at), _) => rest.get(..at).unwrap_or_default(),
+                (None, None) => rest,
+                // The request says no more than the path.
+                (None, Some(OpenEnd { kind: EndKind::Uri | EndKind::Group, .. }))
+                    if !rest.is_empty() && !rest.ends_with(':') =>
+                {
+                    rest
+                }
+                (None, Some(end)) => {
+                    unknown.insert(end);
+                    continue;
+                }
+            };
+            // One without a host is answered 500, as in NGINX.
+            if host.is_empty() {
+                continue;
+            }
+            if host.starts_with("unix:") {
+                let message = "a Unix socket cannot be named by variables".to_owned();
+                self.refuse(word.place, message, "name it in an `upstream`".to_owned());
+                continue;
+            }
+            addresses.insert(format!("{}{host}", scheme.start()));
         }
-        Some(Upstream::Computed { address, scheme, choices })
+        for end in &unknown {
+            self.refuse_unknown(word.place, end);
+        }
+        if addresses.is_empty() && unknown.is_empty() && !self.report.has_errors() {
+            let message = "no value of these variables is an address";
+            self.report.error(word.place, message).hint("it begins with `http://` or `https://`");
+        }
+        addresses
+    }
+
+    /// Notes that an address is not known before a request comes.
+    fn refuse_unknown(&mut self, place: Place, end: &OpenEnd) {
+        let name = shown(&end.variable);
+        let (message, hint) = match end.kind {
+            EndKind::TooMany => (
+                format!("what `${name}` may hold cannot be told: too much, or made of itself"),
+                "set it to an address at fewer places".to_owned(),
+            ),
+            EndKind::Uri | EndKind::Group | EndKind::Other => (
+                format!(
+                    "`${name}` comes with the request, so that clients would choose where eddy connects to"
+                ),
+                format!(
+                    "name the addresses there are: `map ${name} $upstream_of {{ a.test 10.0.0.5:80; ... }}` in `http` and \
+                     `proxy_pass http://$upstream_of;`"
+                ),
+            ),
+        };
+        self.refuse(place, message, hint);
     }
 
     /// What is done with requests for a name or address under the settings of a block.
-    fn action_of(&mut self, host: &str, scheme: UpstreamScheme, place: Place, scope: &Scope) -> Option<u32> {
+    fn action_of(
+        &mut self,
+        host: &str,
+        scheme: UpstreamScheme,
+        naming: Naming,
+        place: Place,
+        scope: &Scope,
+    ) -> Option<u32> {
         let kind = match self.targets.splits.get(host).cloned() {
-            None => ActionKind::Cluster(self.cluster(host, scheme, place, scope)?),
+            None => ActionKind::Cluster(self.cluster(host, scheme, naming, place, scope)?),
             Some(shares) => {
                 let shares = shares.into_iter().filter_map(|(name, weight)| {
-                    let cluster = self.cluster(&name, scheme, place, scope)?;
+                    let cluster = self.cluster(&name, scheme, naming, place, scope)?;
                     Some(WeightedCluster { cluster, weight })
                 });
                 ActionKind::Weighted(shares.collect())
@@ -173,22 +245,30 @@ impl Reader<'_> {
     }
 
     /// The cluster for a name or address under the settings of a block.
-    fn cluster(&mut self, host: &str, scheme: UpstreamScheme, place: Place, scope: &Scope) -> Option<usize> {
+    fn cluster(
+        &mut self,
+        host: &str,
+        scheme: UpstreamScheme,
+        naming: Naming,
+        place: Place,
+        scope: &Scope,
+    ) -> Option<usize> {
         let lower = host.to_ascii_lowercase();
         let is_secure = scheme == UpstreamScheme::Https;
+        let group = match self.groups.get(&lower) {
+            Some(group) => group.clone(),
+            None => self.single(host, scheme, naming, place, scope)?,
+        };
         let key = ClusterKey {
             host: lower.clone(),
             connect_timeout: scope.connect_timeout,
             read_timeout: scope.read_timeout,
             tls: is_secure.then(|| scope.upstream_tls.key()),
+            resolver: group.resolver.clone(),
         };
         if let Some(cluster) = self.cluster_keys.get(&key) {
             return Some(*cluster);
         }
-        let group = match self.groups.get(&lower) {
-            Some(group) => group.clone(),
-            None => self.single(host, scheme, place)?,
-        };
         // The same endpoints under other settings are another cluster.
         let count = self.clusters_of.entry(lower).or_default();
         *count += 1;
@@ -203,6 +283,9 @@ impl Reader<'_> {
         cluster.first_byte_timeout = scope.read_timeout;
         cluster.read_idle_timeout = scope.read_timeout;
         cluster.pool.idle_max = cluster.pool.idle_max.min(cluster.links_max);
+        if let Some(resolver) = &group.resolver {
+            resolver.serve(&mut cluster);
+        }
         cluster.tls = is_secure.then(|| self.cluster_tls(&scope.upstream_tls, host, place));
         self.clusters.push(cluster);
         self.hash_keys.push(group.key);
@@ -211,10 +294,30 @@ impl Reader<'_> {
     }
 
     /// A group of one address that has no name.
-    fn single(&mut self, host: &str, scheme: UpstreamScheme, place: Place) -> Option<UpstreamGroup> {
+    fn single(
+        &mut self,
+        host: &str,
+        scheme: UpstreamScheme,
+        naming: Naming,
+        place: Place,
+        scope: &Scope,
+    ) -> Option<UpstreamGroup> {
         match Endpoint::parse(&with_port(host, scheme.port())) {
             Ok(Endpoint(address)) => {
                 let mut group = UpstreamGroup::new(host);
+                if let EndpointAddress::Name { host: name, .. } = &address
+                    && naming == Naming::Computed
+                    && !self.is_written(host, scheme)
+                {
+                    let Some(resolver) = scope.name_servers() else {
+                        let message =
+                            format!("no `resolver` is there that could be asked for `{}`", shown(name));
+                        let hint = "write `resolver ADDRESS;`, which NGINX asks for the names that variables hold, or name it in an `upstream`";
+                        self.refuse(place, message, hint.to_owned());
+                        return None;
+                    };
+                    group.resolver = Some(resolver);
+                }
                 group.endpoints.push(EndpointConfig::new(address));
                 // A lone endpoint is asked however often it fails.
                 group.ejection.failures = 0;
@@ -227,6 +330,16 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    /// Whether a `proxy_pass` without variables leads to a host: NGINX asks no resolver for it again.
+    fn is_written(&self, host: &str, scheme: UpstreamScheme) -> bool {
+        let wanted = with_port(host, scheme.port()).to_ascii_lowercase();
+        self.constants.addresses.iter().any(|address| {
+            let Some((scheme, rest)) = split_scheme(address) else { return false };
+            let written = rest.split(['/', '?']).next().unwrap_or_default();
+            with_port(written, scheme.port()) == wanted
+        })
     }
 
     fn action(&mut self, kind: ActionKind, scope: &Scope) -> u32 {
@@ -249,32 +362,6 @@ impl Reader<'_> {
             ..Action::new(kind)
         });
         u32::try_from(self.actions_before + self.actions.len() - 1).unwrap_or(u32::MAX)
-    }
-
-    /// Gathers addresses that a variable may be given, so that `proxy_pass` can name them.
-    pub(super) fn gather_addresses(&mut self, directives: &[super::tree::Directive]) {
-        for directive in directives {
-            let block = directive.block.as_deref().unwrap_or_default();
-            match (directive.name.text.as_str(), directive.arguments.as_slice()) {
-                ("set", [_, value]) => self.gather_address(&value.text),
-                ("map", _) => {
-                    let values = block.iter().filter_map(|row| row.arguments.first());
-                    values.for_each(|value| self.gather_address(&value.text));
-                }
-                _ => self.gather_addresses(block),
-            }
-        }
-    }
-
-    fn gather_address(&mut self, text: &str) {
-        let address = match split_scheme(text) {
-            Some((scheme, rest)) => with_port(rest.split('/').next().unwrap_or_default(), scheme.port()),
-            None => text.to_owned(),
-        };
-        let is_address = !address.contains('$') && Endpoint::parse(&address).is_ok();
-        if is_address && self.known_addresses.insert(address.clone()) {
-            self.addresses.push(address);
-        }
     }
 }
 

@@ -11,6 +11,9 @@ use eddy_upstream::ClusterConfig;
 
 use super::block;
 use super::catalogue::{self, Use};
+use super::constants::Constants;
+use super::guard;
+use super::name_servers::NameServers;
 use super::targets::Targets;
 use super::tree::{Directive, Word};
 use super::upstream::UpstreamGroup;
@@ -38,10 +41,14 @@ pub(super) struct Reader<'r> {
     pub(super) clusters_of: HashMap<String, usize>,
     /// The groups by name in lower case.
     pub(super) groups: HashMap<String, UpstreamGroup>,
-    /// Addresses that variables may hold.
-    pub(super) addresses: Vec<String>,
-    /// The same, to be looked up.
-    pub(super) known_addresses: HashSet<String>,
+    /// What variables may hold, as far as the configuration says.
+    pub(super) constants: Constants,
+    /// Variables whose value eddy cannot read somewhere.
+    pub(super) unread: HashSet<u32>,
+    /// Whether `worker_processes` is said, and so that there is more than one.
+    pub(super) has_workers: bool,
+    /// The `resolver` of `http`.
+    pub(super) resolver: Option<NameServers>,
     /// Where variables of the configuration are first read.
     pub(super) first_uses: HashMap<u32, Place>,
     /// What `proxy_pass` may name beside upstreams.
@@ -59,6 +66,8 @@ pub(super) struct ClusterKey {
     pub(super) read_timeout: Duration,
     /// How upstreams are spoken to over TLS, if they are.
     pub(super) tls: Option<String>,
+    /// Who is asked for names, where that is not the system.
+    pub(super) resolver: Option<NameServers>,
 }
 
 impl<'r> Reader<'r> {
@@ -81,8 +90,10 @@ impl<'r> Reader<'r> {
             cluster_keys: HashMap::new(),
             clusters_of: HashMap::new(),
             groups: HashMap::new(),
-            addresses: Vec::new(),
-            known_addresses: HashSet::new(),
+            constants: Constants::default(),
+            unread: HashSet::new(),
+            has_workers: false,
+            resolver: None,
             first_uses: HashMap::new(),
             targets: Targets::default(),
             folder: PathBuf::new(),
@@ -95,8 +106,8 @@ impl<'r> Reader<'r> {
         let Some(known) = catalogue::find(text, here) else {
             let meant =
                 self.report.closest(text, catalogue::names()).map(|name| format!("did you mean `{name}`?"));
-            let hint = meant.unwrap_or_else(|| "take it out, or give `--lenient` to pass over it".to_owned());
-            self.refuse(*place, format!("eddy does not know the directive `{}`", shown(text)), hint);
+            let message = format!("eddy does not know the directive `{}`", shown(text));
+            self.refuse_directive(directive, here, message, meant);
             return false;
         };
         if known.blocks & here == 0 {
@@ -104,6 +115,9 @@ impl<'r> Reader<'r> {
             self.report
                 .error(*place, message)
                 .hint(format!("it belongs into: {}", block::names(known.blocks)));
+            return false;
+        }
+        if guard::is_decided(directive) {
             return false;
         }
         match known.use_ {
@@ -114,8 +128,8 @@ impl<'r> Reader<'r> {
                 return false;
             }
             Use::Refused(reason) => {
-                let hint = "take it out, or give `--lenient` to pass over it".to_owned();
-                self.refuse(*place, format!("eddy does not have `{text}`: {reason}"), hint);
+                let message = format!("eddy does not have `{text}`: {reason}");
+                self.refuse_directive(directive, here, message, None);
                 return false;
             }
         }

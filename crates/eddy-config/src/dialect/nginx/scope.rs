@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::FieldEdits;
-use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule};
+use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule, TextTemplate};
 
+use super::guard::Guards;
+use super::name_servers::NameServers;
 use super::reader::Reader;
 use super::server_tls::ServerTls;
 use super::tree::{Directive, Word};
 use super::upstream_tls::UpstreamTls;
-use crate::config::RetryConfig;
+use crate::config::{FailureStatuses, RetryConfig};
 use crate::upgrade::{Protocols, Upgrades};
 
 /// The settings of a block.
@@ -48,6 +50,11 @@ pub(super) struct Scope {
     pub(super) access_log: Option<Word>,
     /// `http2`: whether clients may speak HTTP/2.
     pub(super) has_http2: bool,
+    /// Directives that guard and that eddy cannot carry out.
+    pub(super) guards: Guards,
+    /// `resolver`, and how long it may take.
+    resolver: Option<NameServers>,
+    resolver_timeout: Duration,
 }
 
 /// What becomes of addresses in answers of upstreams.
@@ -64,7 +71,12 @@ impl Default for Scope {
         Self {
             connect_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
-            retry: RetryConfig { attempts: TRIES_MAX, on_reset: true, ..RetryConfig::default() },
+            retry: RetryConfig {
+                attempts: TRIES_MAX,
+                on_reset: true,
+                failure_statuses: FailureStatuses::Retried,
+                ..RetryConfig::default()
+            },
             upstream_tls: UpstreamTls::default(),
             tls: ServerTls::default(),
             proxy_fields: Arc::default(),
@@ -87,6 +99,9 @@ impl Default for Scope {
             head_bytes_max: None,
             access_log: None,
             has_http2: false,
+            guards: Guards::default(),
+            resolver: None,
+            resolver_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -119,6 +134,7 @@ impl Scope {
                 ("proxy_redirect", how) => reader.redirect(how, redirects.get_or_insert_default()),
                 ("proxy_next_upstream", conditions) => scope.retry = reader.retry(conditions, &scope.retry),
                 ("proxy_ssl_protocols", versions) => scope.upstream_tls.set_versions(versions, reader),
+                ("resolver", words) => scope.resolver = reader.name_servers(words),
                 ("ssl_protocols", versions) => scope.tls.set_versions(versions, reader),
                 ("ssl_certificate", [file]) => chains.extend(reader.certificate_file(file)),
                 ("ssl_certificate_key", [file]) => keys.extend(reader.certificate_file(file)),
@@ -147,6 +163,17 @@ impl Scope {
             scope.hidden = hidden;
         }
         scope
+    }
+
+    /// The same with the guards of a block within `outer`, whose directives are all there.
+    pub(super) fn guarded(mut self, outer: &Self, block: &[Directive]) -> Self {
+        self.guards = outer.guards.within(block);
+        self
+    }
+
+    /// The name servers that are asked for names while requests come.
+    pub(super) fn name_servers(&self) -> Option<NameServers> {
+        self.resolver.as_ref().map(|servers| servers.within(self.resolver_timeout))
     }
 
     /// What connections may become: clients switch to whatever an upstream takes, where the fields pass it on.
@@ -190,12 +217,19 @@ impl Scope {
                     .hint("write `proxy_http_version 1.1`");
             }
             "proxy_intercept_errors" => set(&mut self.intercepts_errors, reader.flag(word)),
-            "proxy_pass_request_body" | "proxy_pass_request_headers" if reader.flag(word) == Some(false) => {
+            "proxy_pass_request_headers" if reader.flag(word) == Some(false) => {
+                reader
+                    .report
+                    .error(word.place, "eddy does not have `proxy_pass_request_headers off`")
+                    .hint("`--lenient` does not pass over it: what clients say would reach the upstream");
+            }
+            "proxy_pass_request_body" if reader.flag(word) == Some(false) => {
                 let message = format!("eddy does not have `{name} {}`", word.text);
                 reader.refuse(word.place, message, "leave it out".to_owned());
             }
             name if name.starts_with("proxy_ssl_") => self.upstream_tls.set(name, word, reader),
             name if name.starts_with("ssl_") => self.tls.set(name, word, reader),
+            "resolver_timeout" => set(&mut self.resolver_timeout, reader.time(word)),
             "http2" => set(&mut self.has_http2, reader.flag(word)),
             _ => {}
         }
@@ -268,7 +302,12 @@ impl Reader<'_> {
             self.report.warning(name.place, message).hint("leave it out");
             return None;
         }
-        let value = self.text(value)?;
+        let value = match self.text(value) {
+            Some(value) => value,
+            None if lower == "host" => return None,
+            // The upstream is not to take what a client says for it.
+            None => TextTemplate::default(),
+        };
         self.check_name(name)?;
         Some(FieldText { name: name.text.as_str().into(), value, is_for_all: true })
     }

@@ -24,7 +24,8 @@ impl Reader<'_> {
         let block = directive.block.as_deref().unwrap_or_default();
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.accepts(directive, SERVER)).cloned().collect();
-        let scope = outer.within(&directives, self);
+        let scope = outer.within(&directives, self).guarded(outer, block);
+        self.constants.enter_server(block);
         let (mut names, mut listens) = (Vec::new(), Vec::new());
         for directive in &directives {
             match directive.name.text.as_str() {

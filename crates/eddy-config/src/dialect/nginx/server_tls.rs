@@ -53,7 +53,7 @@ impl ServerTls {
         match name {
             "ssl_stapling_file" => self.ocsp = reader.without_variables(word),
             "ssl_client_certificate" => self.authorities = reader.without_variables(word),
-            "ssl_crl" => self.revoked = reader.without_variables(word),
+            "ssl_crl" => self.revoked = Some(word.clone()),
             "ssl_reject_handshake" => self.is_rejecting = reader.flag(word).unwrap_or_default(),
             "ssl_verify_client" => {
                 self.clients = match word.text.as_str() {
@@ -155,7 +155,7 @@ impl Reader<'_> {
                 let message =
                     "the servers of an address ask clients for the same certificates in eddy".to_owned();
                 let hint = "put `ssl_verify_client` and `ssl_client_certificate` into `http`, or give the server its own address";
-                self.refuse(server.place, message, hint.to_owned());
+                self.report.error(server.place, message).hint(hint);
             }
             let hosts: Vec<String> =
                 hosts.names.into_iter().filter(|host| taken.insert(host.clone())).collect();

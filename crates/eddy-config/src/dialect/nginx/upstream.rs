@@ -6,6 +6,7 @@ use eddy_route::nginx::{TextTemplate, UpstreamScheme};
 use eddy_upstream::{Balance, EjectionConfig, EndpointConfig, PoolConfig};
 
 use super::block;
+use super::name_servers::NameServers;
 use super::reader::Reader;
 use super::tree::{Directive, Word};
 use super::value::parse_time;
@@ -23,6 +24,8 @@ pub(super) struct UpstreamGroup {
     pub(super) ejection: EjectionConfig,
     /// What `hash` goes by.
     pub(super) key: Option<TextTemplate>,
+    /// Who is asked for its names, where that is not the system.
+    pub(super) resolver: Option<NameServers>,
     /// The directive that chooses the balancing, and whether endpoints may be `backup` under it.
     method: Option<(Place, bool)>,
 }
@@ -44,6 +47,7 @@ impl UpstreamGroup {
                 memory: base_time,
             },
             key: None,
+            resolver: None,
             method: None,
         }
     }
@@ -62,7 +66,8 @@ impl Reader<'_> {
     pub(super) fn upstream(&mut self, directive: &Directive) {
         let [name] = directive.arguments.as_slice() else { return };
         let mut group = UpstreamGroup::new(&name.text);
-        for directive in directive.block.as_deref().unwrap_or_default() {
+        let block = directive.block.as_deref().unwrap_or_default();
+        for directive in block {
             if !self.accepts(directive, block::UPSTREAM) {
                 continue;
             }
@@ -86,10 +91,33 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+        let is_resolved =
+            |directive: &Directive| directive.arguments.iter().any(|word| word.text == "resolve");
+        if block.iter().any(is_resolved) {
+            group.resolver = self.group_resolver(block);
+        }
+        // Without a `zone` each worker of NGINX counts for itself, of which there is one unless it is told otherwise.
+        let is_shared = !self.has_workers || block.iter().any(|directive| directive.name.text == "zone");
+        for endpoint in group.endpoints.iter_mut().filter(|endpoint| endpoint.terms.active_max.is_some()) {
+            endpoint.terms.is_active_max_shared = is_shared;
+        }
         self.check_group(name, &group);
         if self.groups.insert(name.text.to_ascii_lowercase(), group).is_some() {
             self.report.error(name.place, format!("there is an upstream `{}` already", shown(&name.text)));
         }
+    }
+
+    /// The name servers that the directives of a group name, or those of `http`.
+    pub(super) fn group_resolver(&mut self, block: &[Directive]) -> Option<NameServers> {
+        let find = |name: &str| block.iter().find(|directive| directive.name.text == name);
+        let own = find("resolver").and_then(|directive| self.name_servers(&directive.arguments));
+        let timeout = find("resolver_timeout").and_then(|directive| directive.arguments.first());
+        let timeout = timeout.and_then(|word| self.time(word));
+        let servers = own.or_else(|| self.resolver.clone())?;
+        Some(match timeout {
+            Some(timeout) => servers.within(timeout),
+            None => servers,
+        })
     }
 
     /// Notes groups that NGINX would not start with.
@@ -139,10 +167,8 @@ impl Reader<'_> {
                 }
                 "down" => endpoint.terms.is_down = true,
                 "backup" => endpoint.terms.tier = 1,
-                "resolve" => {
-                    self.report
-                        .warning(parameter.place, "names are always resolved again when their time is over");
-                }
+                // Names are always resolved again when their time is over.
+                "resolve" => {}
                 "route" | "service" | "slow_start" | "drain" => {
                     let message = format!("eddy does not have `{name}` for an endpoint");
                     self.refuse(parameter.place, message, "leave it out".to_owned());

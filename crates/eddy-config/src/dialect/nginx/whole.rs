@@ -9,6 +9,7 @@ use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
 use eddy_upstream::ClusterConfig;
 
 use super::block::{EVENTS, HTTP, MAIN};
+use super::constants::Constants;
 use super::include::{includes, is_pattern, matches_pattern, united};
 use super::reader::Reader;
 use super::scope::Scope;
@@ -99,6 +100,7 @@ struct Frame {
 
 impl Reader<'_> {
     fn main(&mut self, directives: &[Directive], frame: &mut Frame) {
+        self.has_workers = directives.iter().any(|directive| directive.name.text == "worker_processes");
         for directive in directives {
             if !self.accepts(directive, MAIN) {
                 continue;
@@ -133,10 +135,11 @@ impl Reader<'_> {
         }
     }
 
-    fn http(&mut self, directives: &[Directive], frame: &mut Frame) {
+    fn http(&mut self, block: &[Directive], frame: &mut Frame) {
         let directives: Vec<Directive> =
-            directives.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
-        self.gather_addresses(&directives);
+            block.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
+        self.constants = Constants::of_http(&directives);
+        self.resolver = self.group_resolver(&directives);
         for directive in &directives {
             match directive.name.text.as_str() {
                 "map" => self.map(directive),
@@ -144,7 +147,8 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        let scope = Scope::default().within(&directives, self);
+        let outside = Scope::default();
+        let scope = outside.within(&directives, self).guarded(&outside, block);
         frame.access_log = scope.access_log.clone();
         for directive in directives.iter().filter(|directive| directive.name.text == "server") {
             let server = self.server(directive, &scope);
@@ -158,7 +162,13 @@ impl Reader<'_> {
             self.first_uses.iter().map(|(slot, place)| (*slot, *place)).collect();
         uses.sort_by_key(|(_, place)| *place);
         for (slot, place) in uses {
-            if !self.spec.variables.is_defined(slot) {
+            if self.unread.contains(&slot) {
+                let message = format!(
+                    "eddy cannot read what fills `${}`, which is asked for here",
+                    shown(self.spec.variables.name(slot))
+                );
+                self.report.error(place, message).hint("take out what asks for it, or what eddy cannot read");
+            } else if !self.spec.variables.is_defined(slot) {
                 let message =
                     format!("nothing fills the variable `${}`", shown(self.spec.variables.name(slot)));
                 self.report

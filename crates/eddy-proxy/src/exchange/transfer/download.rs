@@ -212,7 +212,7 @@ impl Transfer<'_, '_> {
     fn note_answer(&mut self) -> Result<(), Fault> {
         let drive = &mut *self.drive;
         let status = drive.exchange.response.status;
-        let Judged { is_failure, reason } = grpc::judge(drive.exchange);
+        let Judged { is_failure, reason } = grpc::judge(drive);
         let now_ms = drive.worker.timers.now_ms();
         if let Some(stay) = &drive.exchange.stay {
             let series = &stay.cluster().series;

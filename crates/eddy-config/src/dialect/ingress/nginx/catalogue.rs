@@ -24,6 +24,31 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.name)
 }
 
+/// Whether an annotation decides which requests are let through: it is never passed over.
+pub(super) fn is_guard(name: &str) -> bool {
+    GUARDS.contains(&name)
+}
+
+/// The annotations that guard, and those that may say anything.
+const GUARDS: &[&str] = &[
+    "allowlist-source-range",
+    "auth-secret",
+    "auth-signin",
+    "auth-snippet",
+    "auth-tls-match-cn",
+    "auth-tls-secret",
+    "auth-tls-verify-client",
+    "auth-type",
+    "auth-url",
+    "configuration-snippet",
+    "denylist-source-range",
+    "enable-modsecurity",
+    "enable-owasp-core-rules",
+    "modsecurity-snippet",
+    "server-snippet",
+    "whitelist-source-range",
+];
+
 const fn known(name: &'static str, use_: Use) -> Known {
     Known { name, use_ }
 }

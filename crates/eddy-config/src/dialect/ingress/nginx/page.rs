@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::catalogue::KNOWN;
+use super::catalogue::{KNOWN, is_guard};
 use crate::dialect::nginx::Use;
 
 /// The page of ingress-nginx's annotations in eddy, as Markdown.
@@ -14,6 +14,7 @@ pub fn annotations_page() -> String {
             Use::Read(note) => ("accepted: ", note),
             Use::Idle(note) => ("accepted, means nothing: ", note),
             Use::Warned(note) => ("accepted with a warning: ", note),
+            Use::Refused(note) if is_guard(known.name) => ("**refused**, with `--lenient`, too: ", note),
             Use::Refused(note) => ("**refused**: ", note),
         };
         // Writing to a string never fails.

@@ -1,6 +1,6 @@
 //! What the annotations of an Ingress say.
 
-use super::catalogue::{PREFIX, find, names};
+use super::catalogue::{PREFIX, find, is_guard, names};
 use crate::dialect::ingress::model::{Annotation, Ingress};
 use crate::dialect::nginx::Use;
 use crate::problem::{Place, Report, shown};
@@ -104,11 +104,15 @@ impl<'i> Reader<'_, 'i> {
         let Some(name) = annotation.name.strip_prefix(PREFIX) else { return };
         let place = annotation.place;
         let Some(known) = find(name) else {
-            let meant =
-                self.report.closest(name, names()).map(|name| format!("did you mean `{PREFIX}{name}`?"));
+            let meant_name = self.report.closest(name, names());
+            let meant = meant_name.map(|name| format!("did you mean `{PREFIX}{name}`?"));
             let hint = meant.unwrap_or_else(|| "take it out, or give `--lenient` to pass over it".to_owned());
             let message = format!("ingress-nginx has no annotation `{}`", shown(name));
-            self.report.objection(place, message).hint(hint);
+            if meant_name.is_some_and(is_guard) {
+                self.report.error(place, message).hint(hint);
+            } else {
+                self.report.objection(place, message).hint(hint);
+            }
             return;
         };
         // A switch that is off changes nothing, whether eddy has it or not.
@@ -119,6 +123,11 @@ impl<'i> Reader<'_, 'i> {
             Use::Warned(_) | Use::Refused(_) if is_off && known.name != "enable-access-log" => {}
             Use::Warned(reason) => {
                 self.report.warning(place, format!("`{name}` means nothing in eddy: {reason}"));
+            }
+            Use::Refused(reason) if is_guard(known.name) => {
+                self.report
+                    .error(place, format!("eddy does not have `{name}`: {reason}"))
+                    .hint("take it out to let every request through; `--lenient` does not pass over it");
             }
             Use::Refused(reason) => {
                 self.report

@@ -1,0 +1,355 @@
+//! What variables may hold, as far as the configuration says: the texts that `set` and `map` give them.
+//!
+//! `proxy_pass` leads to these alone, so that no client chooses where eddy connects to. The texts are gathered from the
+//! directives as written: in the order of the program within a server and a location, of other locations all of them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use eddy_route::nginx::{Variable, Variables};
+
+use super::tree::Directive;
+
+/// The texts that a value may have.
+pub(super) type Texts = BTreeSet<KnownText>;
+
+/// What variables hold at one point of a program.
+pub(super) type Held = HashMap<String, Texts>;
+
+/// A text that a value may have, as far as the configuration says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KnownText {
+    pub(super) text: String,
+    /// What the request puts behind the text.
+    pub(super) end: Option<OpenEnd>,
+}
+
+/// What is known only when a request comes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OpenEnd {
+    /// The variable.
+    pub(super) variable: String,
+    pub(super) kind: EndKind,
+    /// Whether more of the value follows.
+    has_more: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum EndKind {
+    /// It begins a path or query.
+    Uri,
+    /// A group of an expression, which may do so.
+    Group,
+    /// Something else.
+    Other,
+    /// There are more than can be kept.
+    TooMany,
+}
+
+/// What a configuration says of variables, in all servers and in the one at hand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Constants {
+    /// The values in each map.
+    maps: HashMap<String, Vec<String>>,
+    /// Named groups of expressions.
+    groups: HashSet<String>,
+    /// The addresses that `proxy_pass` names without variables.
+    pub(super) addresses: HashSet<String>,
+    /// `$server_name` and the ports of the server at hand.
+    server_name: String,
+    ports: Vec<String>,
+    /// What `set` in locations of that server gives each variable.
+    set_in_locations: HashMap<String, Vec<String>>,
+    /// What its own program leaves.
+    at_end: Held,
+}
+
+impl Constants {
+    /// Gathers what the directives of `http` say.
+    pub(super) fn of_http(directives: &[Directive]) -> Self {
+        let mut constants = Self::default();
+        constants.gather(directives);
+        constants
+    }
+
+    fn gather(&mut self, directives: &[Directive]) {
+        for directive in directives {
+            let block = directive.block.as_deref().unwrap_or_default();
+            let words = std::iter::once(&directive.name).chain(&directive.arguments);
+            self.groups.extend(words.flat_map(|word| named_groups(&word.text)));
+            match (directive.name.text.as_str(), directive.arguments.as_slice()) {
+                ("map", [_, name]) => {
+                    let values = block.iter().filter_map(|row| row.arguments.first());
+                    let values = values.map(|value| value.text.clone());
+                    let has_default = block.iter().any(|row| row.name.text == "default");
+                    let all = self.maps.entry(variable(&name.text)).or_default();
+                    all.extend(values.chain((!has_default).then(String::new)));
+                }
+                ("proxy_pass", [address]) if !address.text.contains('$') => {
+                    self.addresses.insert(address.text.to_ascii_lowercase());
+                }
+                _ => {}
+            }
+            self.gather(block);
+        }
+    }
+
+    /// Turns to a server.
+    pub(super) fn enter_server(&mut self, server: &[Directive]) {
+        self.set_in_locations.clear();
+        self.at_end.clear();
+        let all = |name: &'static str| server.iter().filter(move |directive| directive.name.text == name);
+        let first_of = |directive: &Directive| directive.arguments.first().map(|word| word.text.clone());
+        self.server_name = all("server_name").next().and_then(first_of).unwrap_or_default();
+        let port_of = |listen: String| {
+            let port =
+                listen.rsplit(':').next().filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+            port.unwrap_or("80").to_owned()
+        };
+        self.ports = all("listen").filter_map(first_of).map(port_of).collect();
+        if !has_computed(server) {
+            return;
+        }
+        for location in all("location") {
+            self.gather_sets(location.block.as_deref().unwrap_or_default());
+        }
+        self.at_end = self.after(server);
+    }
+
+    fn gather_sets(&mut self, directives: &[Directive]) {
+        for directive in directives {
+            if let ("set", [name, value]) = (directive.name.text.as_str(), directive.arguments.as_slice()) {
+                self.set_in_locations.entry(variable(&name.text)).or_default().push(value.text.clone());
+            }
+            self.gather_sets(directive.block.as_deref().unwrap_or_default());
+        }
+    }
+
+    /// What variables hold once the program of a block has run.
+    pub(super) fn after(&self, block: &[Directive]) -> Held {
+        let (mut held, mut exits) = (Held::new(), Vec::new());
+        self.run(block, &mut held, &mut exits);
+        exits.into_iter().for_each(|exit| self.join(&mut held, exit));
+        held
+    }
+
+    fn run(&self, block: &[Directive], held: &mut Held, exits: &mut Vec<Held>) {
+        for directive in block {
+            match (directive.name.text.as_str(), directive.arguments.as_slice()) {
+                ("set", [name, value]) => {
+                    let texts = self.texts(&value.text, held);
+                    held.insert(variable(&name.text), texts);
+                }
+                ("if", _) => {
+                    let mut inner = held.clone();
+                    self.run(directive.block.as_deref().unwrap_or_default(), &mut inner, exits);
+                    self.join(held, inner);
+                }
+                ("break", []) => exits.push(held.clone()),
+                ("rewrite", [_, _, flag]) if matches!(flag.text.as_str(), "last" | "break") => {
+                    exits.push(held.clone());
+                }
+                _ => {}
+            }
+            if exits.len() > EXITS_MAX {
+                let exit = exits.pop().unwrap_or_default();
+                exits.iter_mut().take(1).for_each(|first| self.join(first, exit.clone()));
+            }
+        }
+    }
+
+    fn join(&self, held: &mut Held, other: Held) {
+        let missing: Vec<String> = held.keys().filter(|name| !other.contains_key(*name)).cloned().collect();
+        for name in missing {
+            let usual = self.usual(&name, &mut Vec::new());
+            held.entry(name).or_default().extend(usual);
+        }
+        for (name, texts) in other {
+            if !held.contains_key(&name) {
+                let usual = self.usual(&name, &mut Vec::new());
+                held.insert(name.clone(), usual);
+            }
+            held.entry(name).or_default().extend(texts);
+        }
+    }
+
+    /// The texts that a value may have where variables hold this.
+    pub(super) fn texts(&self, value: &str, held: &Held) -> Texts {
+        self.expand(value, held, &mut Vec::new())
+    }
+
+    fn expand(&self, value: &str, held: &Held, asked: &mut Vec<String>) -> Texts {
+        let mut texts: Texts = [KnownText::default()].into();
+        for part in parts(value) {
+            texts = match part {
+                Part::Text(more) => texts.into_iter().map(|text| text.with_text(more)).collect(),
+                Part::Variable(name) => {
+                    let ends = self.values(name, held, asked);
+                    if texts.len().saturating_mul(ends.len()) > TEXTS_MAX {
+                        return [KnownText::open(name, EndKind::TooMany)].into();
+                    }
+                    texts.iter().flat_map(|text| ends.iter().map(|end| text.with(end))).collect()
+                }
+            };
+        }
+        texts
+    }
+
+    fn values(&self, name: &str, held: &Held, asked: &mut Vec<String>) -> Texts {
+        match held.get(name) {
+            Some(texts) if !self.groups.contains(name) => texts.clone(),
+            Some(_) | None => self.usual(name, asked),
+        }
+    }
+
+    /// What a variable may hold anywhere in the server.
+    fn usual(&self, name: &str, asked: &mut Vec<String>) -> Texts {
+        let open = |kind| Texts::from([KnownText::open(name, kind)]);
+        if self.groups.contains(name) || name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return open(EndKind::Group);
+        }
+        let known = |texts: &[&str]| -> Texts { texts.iter().map(|text| KnownText::plain(text)).collect() };
+        match name {
+            "uri" | "document_uri" | "request_uri" | "is_args" => return open(EndKind::Uri),
+            "scheme" => return known(&["http", "https"]),
+            "server_name" => return known(&[&self.server_name]),
+            "server_port" if !self.ports.is_empty() => {
+                return self.ports.iter().map(|port| KnownText::plain(port)).collect();
+            }
+            _ => {}
+        }
+        if !matches!(Variables::default().find(name), Ok(Variable::Slot(_))) && !self.maps.contains_key(name)
+        {
+            return open(EndKind::Other);
+        }
+        if asked.len() >= DEPTH_MAX || asked.iter().any(|other| other == name) {
+            return open(EndKind::TooMany);
+        }
+        asked.push(name.to_owned());
+        let mut texts = match (self.at_end.get(name), self.maps.get(name)) {
+            (Some(texts), _) => texts.clone(),
+            (None, Some(_)) => Texts::new(),
+            // Nothing was set.
+            (None, None) => known(&[""]),
+        };
+        let values = [self.maps.get(name), self.set_in_locations.get(name)];
+        for value in values.into_iter().flatten().flatten() {
+            texts.extend(self.expand(value, &Held::new(), asked));
+            if texts.len() > TEXTS_MAX {
+                texts = open(EndKind::TooMany);
+                break;
+            }
+        }
+        asked.pop();
+        texts
+    }
+}
+
+impl KnownText {
+    fn plain(text: &str) -> Self {
+        Self { text: text.to_owned(), end: None }
+    }
+
+    fn open(variable: &str, kind: EndKind) -> Self {
+        let end = OpenEnd { variable: variable.to_owned(), kind, has_more: false };
+        Self { text: String::new(), end: Some(end) }
+    }
+
+    fn with_text(mut self, more: &str) -> Self {
+        match &mut self.end {
+            None => self.text.push_str(more),
+            Some(end) => end.go_on(more.starts_with(['/', '?'])),
+        }
+        self
+    }
+
+    fn with(&self, more: &Self) -> Self {
+        let mut all = self.clone();
+        match &mut all.end {
+            None => {
+                all.text.push_str(&more.text);
+                all.end.clone_from(&more.end);
+            }
+            Some(end) if more.text.is_empty() && more.end.is_none() => end.go_on(true),
+            Some(end) => {
+                let is_uri = more.end.as_ref().is_some_and(|end| end.kind == EndKind::Uri);
+                end.go_on(more.text.starts_with(['/', '?']) || more.text.is_empty() && is_uri);
+            }
+        }
+        all
+    }
+}
+
+impl OpenEnd {
+    /// A group is part of a path only if a path goes on behind it.
+    fn go_on(&mut self, is_uri: bool) {
+        if self.kind == EndKind::Group && !self.has_more && !is_uri {
+            self.kind = EndKind::Other;
+        }
+        self.has_more = true;
+    }
+}
+
+/// Whether a `proxy_pass` has variables.
+fn has_computed(directives: &[Directive]) -> bool {
+    directives.iter().any(|directive| match (&directive.block, directive.arguments.as_slice()) {
+        (Some(block), _) => has_computed(block),
+        (None, [address]) => directive.name.text == "proxy_pass" && address.text.contains('$'),
+        (None, _) => false,
+    })
+}
+
+enum Part<'v> {
+    Text(&'v str),
+    Variable(&'v str),
+}
+
+/// The parts of a value; a `$` that names nothing is text, which was noted elsewhere.
+fn parts(value: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once('$') {
+        if !before.is_empty() {
+            parts.push(Part::Text(before));
+        }
+        let (name, after) = match after.strip_prefix('{') {
+            Some(braced) => braced.split_once('}').unwrap_or((braced, "")),
+            None if after.starts_with(|first: char| first.is_ascii_digit()) => after.split_at(1),
+            None => {
+                let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                after.split_at(after.find(|letter| !is_part(letter)).unwrap_or(after.len()))
+            }
+        };
+        parts.push(if name.is_empty() { Part::Text("$") } else { Part::Variable(name) });
+        rest = after;
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Text(rest));
+    }
+    parts
+}
+
+/// The names of groups in an expression, however they are written.
+fn named_groups(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for start in ["(?<", "(?P<", "(?'"] {
+        for piece in text.split(start).skip(1) {
+            let name = piece.split(['>', '\'']).next().unwrap_or_default();
+            let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if is_name && !name.is_empty() {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    names
+}
+
+fn variable(word: &str) -> String {
+    word.strip_prefix('$').unwrap_or(word).to_owned()
+}
+
+/// Most texts that a value may have.
+const TEXTS_MAX: usize = 256;
+/// Deepest nesting of variables that are made of others.
+const DEPTH_MAX: usize = 32;
+/// Most ends of a program that are kept apart.
+const EXITS_MAX: usize = 16;
