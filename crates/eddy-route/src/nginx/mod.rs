@@ -13,6 +13,7 @@ mod level;
 mod listing;
 mod names;
 mod pattern;
+mod pcre;
 mod program;
 mod redirect;
 mod request;
@@ -31,6 +32,7 @@ pub use explain::{Hop, Other, PlaceRef, ServerChoice, SiteExplanation};
 pub use listing::{ListedPlace, ListedServer, SiteListing};
 pub use names::{NameFault, NameForm, ServerName};
 pub use pattern::{LetterCase, SearchPattern};
+pub use pcre::group_names;
 pub use request::SiteRequest;
 pub use sites::Sites;
 pub use spec::{

@@ -199,8 +199,8 @@ impl<'r> Reader<'r> {
                 Some(pattern)
             }
             Err(problem) => {
-                let hint = "the syntax is that of Rust's regex crate: look-around, references to groups and possessive \
-                            repetition do not exist, since they can take exponential time";
+                let hint = "look-around, references to groups and possessive repetition do not exist here, since they can take \
+                            exponential time; what a `(?!...)` excepts can have a location of its own";
                 self.report.error(place, problem.to_string()).hint(hint);
                 None
             }
