@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddy_config::{Action, ActionKind, ListenAddress, SitesAt};
 use eddy_http::{EditFault, FieldEdits, RequestBody, Version};
 use eddy_io::Peer;
-use eddy_route::nginx::{Outcome, SiteRequest, Sites, Walk};
+use eddy_route::nginx::{Outcome, SiteRequest, SiteTls, Sites, Walk};
 use eddy_upstream::Tried;
 
 use crate::exchange::drive::Drive;
@@ -377,7 +377,14 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
             Version::Http11 => "HTTP/1.1",
             Version::Http2 => "HTTP/2.0",
         },
-        is_tls: drive.down.client.secure().is_some(),
+        tls: drive.down.client.secure().map(|secure| SiteTls {
+            version: secure.facts.version,
+            suite: secure.facts.suite,
+            server_name: secure.facts.server_name.as_deref().unwrap_or_default(),
+            protocol: secure.facts.protocol.as_deref().unwrap_or_default(),
+            is_resumed: secure.facts.is_resumed,
+            client_subject: secure.certificate.as_ref().map(|certificate| certificate.subject.as_str()),
+        }),
         fields: head.fields(bytes),
         body_bytes: match head.body {
             RequestBody::Length(length) => Some(length),

@@ -33,7 +33,7 @@ pub use listing::{ListedPlace, ListedServer, SiteListing};
 pub use names::{NameFault, NameForm, ServerName};
 pub use pattern::{LetterCase, SearchPattern};
 pub use pcre::group_names;
-pub use request::SiteRequest;
+pub use request::{SiteRequest, SiteTls};
 pub use sites::Sites;
 pub use spec::{
     Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceKind, PlaceSpec, ProxyHand,
@@ -42,5 +42,5 @@ pub use spec::{
 pub use step::{RewriteEnd, RewriteStep, Step, Test};
 pub use target::BadTarget;
 pub use text::{TextFault, TextTemplate};
-pub use variable::{Variable, Variables};
+pub use variable::{TlsVariable, Variable, Variables};
 pub use walk::{Outcome, Walk};

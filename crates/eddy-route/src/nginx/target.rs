@@ -119,13 +119,13 @@ impl Sites {
         if address.first() == Some(&b'/') && place.names_host_in_redirects {
             out.extend_from_slice(request.scheme().as_bytes());
             out.extend_from_slice(b"://");
-            let name = self.names_of(walk.server).first().map_or(b"".as_slice(), |name| name.text.as_bytes());
-            out.extend_from_slice(match walk.host.as_slice() {
-                _ if place.names_server_in_redirects => name,
-                b"" => request.local_address,
-                host => host,
-            });
-            let usual_port = if request.is_tls { 443 } else { 80 };
+            match (walk.host.as_slice(), self.names_of(walk.server).first()) {
+                (_, Some(name)) if place.names_server_in_redirects => name.write_shown(out),
+                (_, None) if place.names_server_in_redirects => {}
+                (b"", _) => out.extend_from_slice(request.local_address),
+                (host, _) => out.extend_from_slice(host),
+            }
+            let usual_port = if request.tls.is_some() { 443 } else { 80 };
             if request.local_port != usual_port && place.names_port_in_redirects {
                 out.push(b':');
                 out.extend_from_slice(request.local_port.to_string().as_bytes());

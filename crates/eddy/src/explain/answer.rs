@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::anyhow;
 use eddy_config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_http::{RequestHead, Version};
-use eddy_route::nginx::{SiteExplanation, SiteRequest};
+use eddy_route::nginx::{SiteExplanation, SiteRequest, SiteTls};
 use eddy_route::normalise::Normal;
 use eddy_route::{Candidate, Explanation, OtherDialect, RouteRequest, RouteScratch, Router};
 use serde::Serialize;
@@ -238,7 +238,7 @@ fn explain_site(
             Version::Http11 => "HTTP/1.1",
             Version::Http2 => "HTTP/2.0",
         },
-        is_tls,
+        tls: is_tls.then(SiteTls::default),
         fields: head.fields(bytes),
         body_bytes: None,
         remote_address: b"127.0.0.1",
