@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, ListenAddress, SitesAt};
-use eddy_http::{EditFault, FieldEdits, RequestBody, Version};
+use eddy_http::{EditFault, FieldEdits, FieldId, Fields, RequestBody, Version};
 use eddy_io::Peer;
 use eddy_route::nginx::{Outcome, SiteRequest, SiteTls, Sites, Walk};
 use eddy_upstream::Tried;
@@ -33,6 +33,8 @@ pub(crate) struct SiteState {
     /// Names and values of fields on their way into the head.
     bytes: Vec<u8>,
     fields: Vec<FieldPlace>,
+    /// `WWW-Authenticate` of a 401 that an error page takes the place of: without it a client cannot log in.
+    challenges: Vec<Box<str>>,
 }
 
 /// Where a field lies in [`SiteState::bytes`].
@@ -55,6 +57,7 @@ impl SiteState {
             id: 0,
             bytes: Vec::new(),
             fields: Vec::new(),
+            challenges: Vec::new(),
         })
     }
 }
@@ -69,6 +72,7 @@ pub(crate) fn find(drive: &mut Drive<'_>, at: SitesAt) -> Result<(), Fault> {
     let mut site = drive.exchange.site.take().unwrap_or_else(SiteState::new);
     site.is_under_way = true;
     site.at = at;
+    site.challenges.clear();
     {
         let mut rng = drive.worker.rng.borrow_mut();
         site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
@@ -129,19 +133,17 @@ pub(crate) fn act(drive: &mut Drive<'_>, action: Option<&Action>) -> Phase {
             drive.exchange.status = status;
             Some(Phase::Reply)
         }
-        Outcome::Redirect { status } => {
-            let mut location = std::mem::take(&mut drive.exchange.local.location);
-            sites.write_location(&request(drive, site.id), &mut site.walk, &mut location);
-            drive.exchange.local.location = location;
-            drive.exchange.status = status;
-            Some(Phase::Reply)
-        }
-        Outcome::Status { status } => {
+        Outcome::Redirect { status } | Outcome::Status { status } => {
             drive.exchange.status = status;
             Some(Phase::Reply)
         }
         Outcome::Close => None,
     };
+    if phase.is_some() {
+        let mut location = std::mem::take(&mut drive.exchange.local.location);
+        sites.write_location(&request(drive, site.id), &mut site.walk, &mut location);
+        drive.exchange.local.location = location;
+    }
     let outcome = site.outcome;
     drive.exchange.site = Some(site);
     match (phase, prepared, action) {
@@ -204,8 +206,13 @@ pub(crate) fn answer_edits(
     let (sites, mut site) = take(drive, &plan)?;
     let place = sites.places().get(site.walk.place() as usize);
     let mut edits = None;
-    if place.is_some_and(|place| !place.answer_fields.is_empty()) {
+    if !site.challenges.is_empty() || place.is_some_and(|place| !place.answer_fields.is_empty()) {
         let mut own = action.map(|action| action.response_edits.clone()).unwrap_or_default();
+        for challenge in &site.challenges {
+            if own.add("www-authenticate", challenge).is_err() {
+                tracing::debug!("a challenge of the upstream cannot be sent, and was left out");
+            }
+        }
         let mut scratch = drive.worker.route.borrow_mut();
         let request = request(drive, site.id);
         sites.for_each_answer_field(status, &request, &mut site.walk, &mut scratch, |name, value| {
@@ -246,12 +253,7 @@ fn rewrite_addresses(
     edits: Option<FieldEdits>,
     action: Option<&Action>,
 ) -> Option<FieldEdits> {
-    let exchange = &*drive.exchange;
-    let bytes = match is_filtered {
-        true => exchange.filtering.response_head.as_slice(),
-        false => exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default(),
-    };
-    let fields = exchange.response.fields(bytes);
+    let fields = response_fields(drive.exchange, is_filtered);
     let location = fields.first_named(b"location").map(<[u8]>::to_vec);
     let refresh = fields.first_named(b"refresh").map(<[u8]>::to_vec);
     if location.is_none() && refresh.is_none() {
@@ -287,13 +289,28 @@ fn rewrite_addresses(
     Some(edits)
 }
 
-/// Whether an error page stands in place of an upstream's answer with this status.
-pub(crate) fn intercepts(drive: &mut Drive<'_>, status: u16) -> bool {
+/// Whether an error page stands in place of an upstream's answer with this status; what it needs of that is kept.
+pub(crate) fn intercepts(drive: &mut Drive<'_>, status: u16, is_filtered: bool) -> bool {
     let plan = Rc::clone(&drive.plan);
-    let Some((sites, site)) = take(drive, &plan) else { return false };
+    let Some((sites, mut site)) = take(drive, &plan) else { return false };
     let is_taken = sites.intercepts(status, &site.walk);
+    if is_taken && status == 401 {
+        let fields = response_fields(drive.exchange, is_filtered);
+        let challenges = fields.iter().filter(|field| field.id == FieldId::WwwAuthenticate);
+        let challenges = challenges.filter_map(|field| Some(std::str::from_utf8(field.value).ok()?.into()));
+        site.challenges.extend(challenges.take(CHALLENGES_MAX));
+    }
     drive.exchange.site = Some(site);
     is_taken
+}
+
+/// The fields of an upstream's answer, as it sent them or as filters have left them.
+fn response_fields(exchange: &Exchange, is_filtered: bool) -> Fields<'_> {
+    let bytes = match is_filtered {
+        true => exchange.filtering.response_head.as_slice(),
+        false => exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default(),
+    };
+    exchange.response.fields(bytes)
 }
 
 /// The status that a fault is answered with: NGINX says 502 where no endpoint can be asked.
@@ -400,3 +417,6 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
         id,
     }
 }
+
+/// Most challenges of an upstream that an error page keeps.
+const CHALLENGES_MAX: usize = 16;

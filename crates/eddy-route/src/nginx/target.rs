@@ -100,11 +100,14 @@ impl Sites {
         });
     }
 
-    /// Writes the address of a redirect as the client is sent it: a path gets the host in front, if the place says so.
+    /// Writes the address that the answer sends the client to, if there is one: a path gets the host in front, if the place
+    /// says so. An error page in the place of a redirect keeps it.
     pub fn write_location(&self, request: &SiteRequest<'_>, walk: &mut Walk, out: &mut Vec<u8>) {
         out.clear();
-        self.write_origin(&walk.text, request, walk, out);
-        out.extend_from_slice(&walk.text);
+        if walk.has_address {
+            self.write_origin(&walk.address, request, walk, out);
+            out.extend_from_slice(&walk.address);
+        }
     }
 
     /// Writes what stands in front of an address that is a path, if the place says so.
