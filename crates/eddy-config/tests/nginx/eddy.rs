@@ -45,6 +45,9 @@ impl Eddy {
         let sites: &Arc<Sites> = self.config.sites.first().unwrap();
         let mut bytes = bytes.to_vec();
         let (mut walk, mut scratch) = (Walk::default(), RouteScratch::new());
+        let mut filter = sites.field_filter(0, head.host.of(&bytes), &mut scratch);
+        head.edit(&mut bytes).retain(|name| filter.keeps(name));
+        let request = site_request(&head, &bytes);
         let outcome = walk_by(sites, 0, &request, &mut walk, &mut scratch);
         told(sites, &request, outcome, &mut walk, &mut scratch)
     }

@@ -73,6 +73,7 @@ pub(crate) fn find(drive: &mut Drive<'_>, at: SitesAt) -> Result<(), Fault> {
     site.is_under_way = true;
     site.at = at;
     site.challenges.clear();
+    leave_out_fields(drive, sites, at.address);
     {
         let mut rng = drive.worker.rng.borrow_mut();
         site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
@@ -82,6 +83,19 @@ pub(crate) fn find(drive: &mut Drive<'_>, at: SitesAt) -> Result<(), Fault> {
     site.outcome = sites.walk(at.address, &request, &mut site.walk, &mut scratch);
     drop(scratch);
     settle(drive, sites, site)
+}
+
+/// Leaves out fields whose names NGINX takes for invalid: two programs may read `X_User` as the same field as `X-User`.
+fn leave_out_fields(drive: &mut Drive<'_>, sites: &Sites, address: usize) {
+    let Exchange { head, head_bytes, .. } = &mut *drive.exchange;
+    let mut filter = {
+        let mut scratch = drive.worker.route.borrow_mut();
+        sites.field_filter(address, head.host.of(head_bytes), &mut scratch)
+    };
+    let mut asked = filter;
+    if !head.fields(head_bytes).iter().all(|field| asked.keeps(field.name)) {
+        head.edit(head_bytes).retain(|name| filter.keeps(name));
+    }
 }
 
 /// Notes where the walk ended, and writes the target for its upstream.

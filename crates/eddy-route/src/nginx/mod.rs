@@ -36,8 +36,9 @@ pub use pcre::group_names;
 pub use request::{SiteRequest, SiteTls};
 pub use sites::Sites;
 pub use spec::{
-    Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceKind, PlaceSpec, ProxyHand,
-    RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream, UpstreamScheme,
+    Address, ErrorPage, FieldFilter, FieldNames, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec,
+    PlaceKind, PlaceSpec, ProxyHand, RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream,
+    UpstreamScheme,
 };
 pub use step::{RewriteEnd, RewriteStep, Step, Test};
 pub use target::BadTarget;

@@ -7,7 +7,7 @@ use super::request::SiteRequest;
 use super::run::{Go, Run};
 use super::search::Means;
 use super::sites::Sites;
-use super::spec::{FieldText, Hand, Upstream, UpstreamScheme};
+use super::spec::{FieldFilter, FieldText, Hand, Upstream, UpstreamScheme};
 use super::text::TextTemplate;
 use super::walk::{Outcome, Walk};
 use crate::request::RouteScratch;
@@ -108,6 +108,24 @@ impl Sites {
             self.write_origin(&walk.address, request, walk, out);
             out.extend_from_slice(&walk.address);
         }
+    }
+
+    /// Which fields of a request stay, by their names.
+    ///
+    /// # Cost
+    ///
+    /// Where the servers of the address differ, the search for the one of the host; it then allocates.
+    pub fn field_filter(&self, address: usize, host: &[u8], scratch: &mut RouteScratch) -> FieldFilter {
+        if let Some(names) = self.common_field_names(address) {
+            return FieldFilter { names, behind_host: names };
+        }
+        let host = host.strip_suffix(b".").unwrap_or(host).to_ascii_lowercase();
+        let found = self.names_at(address).find(&host, |server, at| {
+            self.names_of(server).get(at).is_some_and(|name| name.matches(&host, &mut scratch.pattern))
+        });
+        let default = self.addresses()[address].default;
+        let names = |server: u32| self.servers()[server as usize].field_names;
+        FieldFilter { names: names(default), behind_host: names(found.map_or(default, |found| found.server)) }
     }
 
     /// Writes what stands in front of an address that is a path, if the place says so.

@@ -218,7 +218,10 @@ fn explain_site(
     asked: &Asked,
 ) -> Option<SiteExplanation> {
     let sites = config.sites.get(at.sites)?;
-    let Asked { bytes, head, .. } = asked;
+    let (mut bytes, mut head) = (asked.bytes.clone(), asked.head.clone());
+    let mut filter = sites.field_filter(at.address, head.host.of(&bytes), &mut RouteScratch::new());
+    head.edit(&mut bytes).retain(|name| filter.keeps(name));
+    let (bytes, head) = (&bytes, &head);
     let target = head.target.of(bytes);
     let target = target.get(target.len() - origin_len(head)..).unwrap_or_default();
     let (local_address, local_port) = match address {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::FieldEdits;
-use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule};
+use eddy_route::nginx::{ErrorPage, FieldNames, FieldText, LetterCase, RedirectForm, RedirectRule};
 
 use super::reader::Reader;
 use super::server_tls::ServerTls;
@@ -40,6 +40,8 @@ pub(super) struct Scope {
     pub(super) names_server_in_redirects: bool,
     pub(super) names_port_in_redirects: bool,
     pub(super) merges_slashes: bool,
+    pub(super) allows_underscores: bool,
+    pub(super) ignores_invalid_fields: bool,
     pub(super) head_timeout: Option<Duration>,
     pub(super) idle_timeout: Option<Duration>,
     pub(super) requests_max: Option<u64>,
@@ -81,6 +83,8 @@ impl Default for Scope {
             names_server_in_redirects: false,
             names_port_in_redirects: true,
             merges_slashes: true,
+            allows_underscores: false,
+            ignores_invalid_fields: true,
             head_timeout: None,
             idle_timeout: None,
             requests_max: None,
@@ -149,6 +153,15 @@ impl Scope {
         scope
     }
 
+    /// Which names fields of requests may have.
+    pub(super) fn field_names(&self) -> FieldNames {
+        match (self.ignores_invalid_fields, self.allows_underscores) {
+            (false, _) => FieldNames::Any,
+            (true, true) => FieldNames::Underscored,
+            (true, false) => FieldNames::Plain,
+        }
+    }
+
     /// What connections may become: clients switch to whatever an upstream takes, where the fields pass it on.
     pub(super) fn upgrades(&self) -> Upgrades {
         let protocols = if self.passes_upgrades { Protocols::Any } else { Upgrades::none().protocols };
@@ -176,6 +189,8 @@ impl Scope {
             "absolute_redirect" => set(&mut self.names_host_in_redirects, reader.flag(word)),
             "server_name_in_redirect" => set(&mut self.names_server_in_redirects, reader.flag(word)),
             "port_in_redirect" => set(&mut self.names_port_in_redirects, reader.flag(word)),
+            "underscores_in_headers" => set(&mut self.allows_underscores, reader.flag(word)),
+            "ignore_invalid_headers" => set(&mut self.ignores_invalid_fields, reader.flag(word)),
             "merge_slashes" => set(&mut self.merges_slashes, reader.flag(word)),
             "client_header_timeout" => self.head_timeout = reader.time(word),
             "keepalive_timeout" if word.text == "0" => self.requests_max = Some(1),
