@@ -257,11 +257,11 @@ pub(crate) fn before_answer(
     if drive.exchange.is_local {
         return edits;
     }
-    rewrite_addresses(drive, is_filtered, edits, action)
+    rewrite_fields(drive, is_filtered, edits, action)
 }
 
-/// Adds what `proxy_redirect` makes of the addresses in an upstream's answer.
-fn rewrite_addresses(
+/// Adds what `proxy_redirect` makes of the addresses in an upstream's answer, and `charset` of its type.
+fn rewrite_fields(
     drive: &mut Drive<'_>,
     is_filtered: bool,
     edits: Option<FieldEdits>,
@@ -270,7 +270,14 @@ fn rewrite_addresses(
     let fields = response_fields(drive.exchange, is_filtered);
     let location = fields.first_named(b"location").map(<[u8]>::to_vec);
     let refresh = fields.first_named(b"refresh").map(<[u8]>::to_vec);
-    if location.is_none() && refresh.is_none() {
+    let mut new_type = Vec::new();
+    if let Some(site) = &drive.exchange.site
+        && let Some(sites) = drive.plan.plan.config.sites.get(site.at.sites)
+        && let Some(content_type) = fields.first_named(b"content-type")
+    {
+        sites.write_content_type(content_type, drive.exchange.response.status, &site.walk, &mut new_type);
+    }
+    if location.is_none() && refresh.is_none() && new_type.is_empty() {
         return edits;
     }
     let plan = Rc::clone(&drive.plan);
@@ -287,17 +294,17 @@ fn rewrite_addresses(
         }
     }
     drive.exchange.site = Some(site);
-    if new_location.is_empty() && new_refresh.is_empty() {
+    if new_location.is_empty() && new_refresh.is_empty() && new_type.is_empty() {
         return edits;
     }
     let mut edits = edits.or_else(|| action.map(|action| action.response_edits.clone())).unwrap_or_default();
-    for (name, value) in [("location", new_location), ("refresh", new_refresh)] {
+    for (name, value) in [("location", new_location), ("refresh", new_refresh), ("content-type", new_type)] {
         // One that no field may have leaves the upstream's as it is.
         if let Ok(value) = std::str::from_utf8(&value)
             && !value.is_empty()
             && edits.set(name, value).is_err()
         {
-            tracing::debug!(name, "an address that `proxy_redirect` made cannot be sent");
+            tracing::debug!(name, "what `proxy_redirect` or `charset` made of a field cannot be sent");
         }
     }
     Some(edits)

@@ -115,6 +115,10 @@ pub struct PlaceSpec {
     pub has_recursive_error_pages: bool,
     /// `default_type`: the type of texts that `return` sends.
     pub default_type: Arc<str>,
+    /// `charset`: what is said of texts of an upstream that name none.
+    pub charset: Option<Arc<str>>,
+    /// `charset_types`: the types of such texts, in lower case.
+    pub charset_types: Arc<[Box<str>]>,
     /// `client_max_body_size`; `None` for no limit.
     pub body_bytes_max: Option<u64>,
     /// `try_files`: where it leads, as eddy finds no file.

@@ -48,6 +48,9 @@ pub(super) struct Scope {
     pub(super) head_bytes_max: Option<u64>,
     /// `access_log`: a file, or `off`.
     pub(super) access_log: Option<Word>,
+    /// `charset`, for texts of `charset_types` that name none.
+    pub(super) charset: Option<Arc<str>>,
+    pub(super) charset_types: Arc<[Box<str>]>,
     /// `http2`: whether clients may speak HTTP/2.
     pub(super) has_http2: bool,
 }
@@ -90,6 +93,8 @@ impl Default for Scope {
             requests_max: None,
             head_bytes_max: None,
             access_log: None,
+            charset: None,
+            charset_types: CHARSET_TYPES.map(Into::into).into(),
             has_http2: false,
         }
     }
@@ -115,6 +120,10 @@ impl Scope {
                     answer_fields.extend(reader.answer_field(name, value, rest.first()));
                 }
                 ("error_page", [.., _]) => error_pages.extend(reader.error_page(arguments)),
+                ("charset_types", types) => {
+                    let types = types.iter().map(|name| name.text.to_ascii_lowercase().into());
+                    scope.charset_types = types.chain(["text/html".into()]).collect();
+                }
                 ("proxy_hide_header", [name]) => {
                     if let Err(fault) = hidden.remove(&name.text) {
                         reader.report.error(name.place, fault.to_string());
@@ -153,6 +162,18 @@ impl Scope {
         scope
     }
 
+    /// The type of texts that `return` sends, with the charset that it gets.
+    pub(super) fn typed_text(&self) -> Arc<str> {
+        match &self.charset {
+            Some(charset)
+                if self.charset_types.iter().any(|name| name.eq_ignore_ascii_case(&self.default_type)) =>
+            {
+                format!("{}; charset={charset}", self.default_type).into()
+            }
+            _ => Arc::clone(&self.default_type),
+        }
+    }
+
     /// Which names fields of requests may have.
     pub(super) fn field_names(&self) -> FieldNames {
         match (self.ignores_invalid_fields, self.allows_underscores) {
@@ -185,6 +206,17 @@ impl Scope {
             "default_type" => self.default_type = word.text.as_str().into(),
             "client_max_body_size" => {
                 set(&mut self.body_bytes_max, reader.size(word).map(|size| (size > 0).then_some(size)));
+            }
+            "charset" if word.text.eq_ignore_ascii_case("off") => self.charset = None,
+            "charset" => {
+                let charset = reader.without_variables(word).map(|word| word.text);
+                let is_name =
+                    |text: &String| text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';');
+                self.charset = match charset {
+                    Some(text) if is_name(&text) => Some(text.into()),
+                    Some(_) => reader.misfit(word, "the name of a charset such as `utf-8`"),
+                    None => None,
+                };
             }
             "absolute_redirect" => set(&mut self.names_host_in_redirects, reader.flag(word)),
             "server_name_in_redirect" => set(&mut self.names_server_in_redirects, reader.flag(word)),
@@ -379,6 +411,16 @@ impl Reader<'_> {
         retry
     }
 }
+
+/// Types of texts that `charset` is for, unless `charset_types` names others.
+const CHARSET_TYPES: [&str; 6] = [
+    "text/html",
+    "text/xml",
+    "text/plain",
+    "text/vnd.wap.wml",
+    "application/javascript",
+    "application/rss+xml",
+];
 
 /// Most attempts beside the first.
 const TRIES_MAX: u8 = 10;
