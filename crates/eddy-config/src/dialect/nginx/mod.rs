@@ -5,6 +5,8 @@
 
 mod block;
 mod catalogue;
+mod declare;
+mod harmless;
 mod include;
 mod listen;
 mod location;

@@ -1,6 +1,6 @@
 //! What all blocks are read with: the report, the variables, and what has been read so far.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use eddy_upstream::ClusterConfig;
 
 use super::block;
 use super::catalogue::{self, Use};
+use super::harmless::{changes_nothing, is_unused};
 use super::targets::Targets;
 use super::tree::{Directive, Word};
 use super::upstream::UpstreamGroup;
@@ -38,6 +39,8 @@ pub(super) struct Reader<'r> {
     pub(super) groups: HashMap<String, UpstreamGroup>,
     /// Addresses that variables may hold.
     pub(super) addresses: Vec<String>,
+    /// The variables that directives read.
+    pub(super) read_names: HashSet<String>,
     /// Where variables of the configuration are first read.
     pub(super) first_uses: HashMap<u32, Place>,
     /// What `proxy_pass` may name beside upstreams.
@@ -77,6 +80,7 @@ impl<'r> Reader<'r> {
             cluster_keys: HashMap::new(),
             groups: HashMap::new(),
             addresses: Vec::new(),
+            read_names: HashSet::new(),
             first_uses: HashMap::new(),
             targets: Targets::default(),
             folder: PathBuf::new(),
@@ -86,6 +90,9 @@ impl<'r> Reader<'r> {
     /// Whether a directive is to be read here; if not, that was said where there is anything to say.
     pub(super) fn accepts(&mut self, directive: &Directive, here: u16) -> bool {
         let Directive { name: Word { text, place }, arguments, block } = directive;
+        if is_unused(text, here) {
+            return false;
+        }
         let Some(known) = catalogue::find(text, here) else {
             let meant =
                 self.report.closest(text, catalogue::names()).map(|name| format!("did you mean `{name}`?"));
@@ -98,6 +105,9 @@ impl<'r> Reader<'r> {
             self.report
                 .error(*place, message)
                 .hint(format!("it belongs into: {}", block::names(known.blocks)));
+            return false;
+        }
+        if changes_nothing(directive) {
             return false;
         }
         match known.use_ {

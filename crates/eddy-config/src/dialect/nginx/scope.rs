@@ -120,6 +120,8 @@ impl Scope {
                     answer_fields.extend(reader.answer_field(name, value, rest.first()));
                 }
                 ("error_page", [.., _]) => error_pages.extend(reader.error_page(arguments)),
+                // Fields of the connection are never passed on.
+                ("proxy_hide_header", [name]) if is_hop(&name.text) => {}
                 ("charset_types", types) => {
                     let types = types.iter().map(|name| name.text.to_ascii_lowercase().into());
                     scope.charset_types = types.chain(["text/html".into()]).collect();
@@ -298,6 +300,9 @@ impl Reader<'_> {
         if is_upgrade || (lower == "connection" && passes_option(&value.text)) {
             return None;
         }
+        if value.text.is_empty() && is_hop(&lower) && lower != "te" {
+            return None;
+        }
         if lower == "connection" && matches!(value.text.as_str(), "" | "close" | "keep-alive") {
             return None;
         }
@@ -410,6 +415,22 @@ impl Reader<'_> {
         }
         retry
     }
+}
+
+/// Whether a field ends at each hop and is never passed on, so that to leave it out changes nothing.
+fn is_hop(name: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "connection",
+        "http2-settings",
+        "keep-alive",
+        "proxy",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "upgrade",
+    ];
+    NAMES.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Types of texts that `charset` is for, unless `charset_types` names others.

@@ -136,6 +136,7 @@ impl Reader<'_> {
     fn http(&mut self, directives: &[Directive], frame: &mut Frame) {
         let directives: Vec<Directive> =
             directives.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
+        self.declare_variables(&directives);
         self.gather_addresses(&directives);
         for directive in &directives {
             match directive.name.text.as_str() {
