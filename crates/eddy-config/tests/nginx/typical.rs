@@ -166,6 +166,17 @@ fn names_and_expressions_say_what_is_wrong_with_them() {
 }
 
 #[test]
+fn a_time_of_more_than_a_day_is_a_day() {
+    let config = "events {} http { server { listen 80; location / { proxy_read_timeout 7d; proxy_pass http://127.0.0.1:9; } } }";
+    let checked =
+        check(&[SourceText::new("nginx.conf", config)]).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let timeouts: Vec<u64> =
+        checked.config.clusters.iter().map(|cluster| cluster.read_idle_timeout.as_secs()).collect();
+    assert_eq!(timeouts, [86_400]);
+    assert_eq!(said(config), ["`7d` is longer than eddy waits: a day"]);
+}
+
+#[test]
 fn a_range_of_ports_is_a_listener_each() {
     let config = "events {} http { server { listen 127.0.0.1:8000-8003; return 200 ok; } server { listen 127.0.0.1:8002; } }";
     let checked =
@@ -215,6 +226,7 @@ const HARMLESS: &str = "
     set $ssl_redirect yes;
     add_header X-Cache $upstream_cache_status;
     add_header Alt-Svc $http3;
+    add_header Content-Length 0;
     proxy_set_header Early-Data $ssl_early_data;
     proxy_set_header X-SSL-Verify $ssl_client_verify;
     proxy_set_header X-SSL-Subject $ssl_client_s_dn;
@@ -366,5 +378,8 @@ const TYPICAL: &[(&str, &str, &str)] = &[
      "x /a\n x /go X-Location=http://x/b"),
     ("django", "location = /favicon.ico { access_log off; log_not_found off; return 204; } location / { try_files $uri @proxy_to_app; } location @proxy_to_app { proxy_set_header Host $http_host; proxy_redirect off; proxy_pass @echo; } error_page 500 502 503 504 /500.html;",
      "A.test /a%20b?c\n x /favicon.ico\n x /broken"),
+    ("cors", "location /api/ { if ($request_method = OPTIONS) { add_header Access-Control-Max-Age 1728000; add_header Content-Length 0; return 204; } proxy_pass @echo; proxy_read_timeout 7d; }
+      location / { if ($http_origin ~* ^https://([a-z]+[.])?a[.]test$) { add_header Access-Control-Allow-Origin $http_origin; return 200 allowed; } return 200 other; }",
+     "x /api/a\n x / Origin=https://b.a.test\n x / Origin=https://evil.test"),
     ("switched_off", "auth_basic off; proxy_cache off; expires off; satisfy all; allow all; charset utf-8; gzip off; fastcgi_read_timeout 300; limit_rate 0; location / { proxy_pass @echo; }", "x /a"),
 ];

@@ -226,10 +226,15 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A time from a millisecond to a day.
+    /// A time from a millisecond to a day; a longer one, as people write for WebSockets, is a day.
     pub(super) fn time(&mut self, word: &Word) -> Option<Duration> {
-        let range = Duration::from_millis(1)..=Duration::from_secs(86_400);
-        match parse_time(&word.text).filter(|time| range.contains(time)) {
+        const MOST: Duration = Duration::from_secs(86_400);
+        match parse_time(&word.text).filter(|time| *time >= Duration::from_millis(1)) {
+            Some(time) if time > MOST => {
+                let message = format!("`{}` is longer than eddy waits: a day", shown(&word.text));
+                self.report.warning(word.place, message).hint("write `1d`");
+                Some(MOST)
+            }
             Some(time) => Some(time),
             None => self.misfit(word, "a time from 1ms to 1d such as `60s`"),
         }
