@@ -44,7 +44,7 @@ fn by_sites(config: &Config, host: &str, target: &str) -> String {
         target: head.target.of(bytes),
         method: b"GET",
         protocol: "HTTP/1.1",
-        is_tls: false,
+        tls: None,
         fields: head.fields(bytes),
         body_bytes: None,
         remote_address: b"127.0.0.1",

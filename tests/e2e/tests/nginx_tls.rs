@@ -244,3 +244,43 @@ async fn clients_show_certificates_where_they_are_asked_to() -> Result<()> {
     ensure!(SecureClient::connect(gateway.address(), &old, "one.test").await.is_err(), "1.3 alone is spoken");
     gateway.stop().await
 }
+
+#[tokio::test]
+async fn variables_tell_of_the_connection_as_in_nginx() -> Result<()> {
+    let certificates = Certificates::new()?;
+    let folder = certificates.folder()?;
+    let http = "\
+        server {
+            listen HERE ssl http2;
+            ssl_certificate DIR/first.crt; ssl_certificate_key DIR/first.key;
+            ssl_client_certificate DIR/clients.pem; ssl_verify_client optional;
+            ssl_protocols TLSv1.2 TLSv1.3;
+            return 200 '$ssl_cipher $ssl_protocol $ssl_server_name <$ssl_alpn_protocol> $ssl_client_verify <$ssl_client_s_dn> <$ssl_early_data> <$http2> $realip_remote_addr';
+        }
+    ";
+    let gateway = gateway(http, &folder).await?;
+    let there = place::free_address()?;
+    let peer = Nginx::start(&http.replace("HERE", &there.to_string()), certificates.folder()?, there)?;
+    let known = certificates.clients.issue_client("alice")?;
+    for address in [Some(gateway.address()), peer.is_some().then_some(there)].into_iter().flatten() {
+        for (own, version, cipher, expected) in [
+            (None, &TLS13, "TLS_", "TLSv1.3 one.test <http/1.1> NONE <> <> <> 127.0.0.1"),
+            (Some(&known), &TLS13, "TLS_", "TLSv1.3 one.test <http/1.1> SUCCESS <CN=alice> <> <> 127.0.0.1"),
+            (
+                Some(&known),
+                &TLS12,
+                "ECDHE-",
+                "TLSv1.2 one.test <http/1.1> SUCCESS <CN=alice> <> <> 127.0.0.1",
+            ),
+        ] {
+            let mut config = ClientConfig::clone(&*certificates.authority.trust(own, &[version])?);
+            config.alpn_protocols = vec![b"http/1.1".to_vec()];
+            let mut client = SecureClient::connect(address, &Arc::new(config), "one.test").await?;
+            let answer = client.exchange("GET / HTTP/1.1\r\nHost: one.test\r\n\r\n").await?.text();
+            let (name, rest) = answer.split_once(' ').context("a cipher and the rest")?;
+            ensure!(name.starts_with(cipher) && !name.contains("WITH"), "{address}: {answer}");
+            ensure!(rest == expected, "{address}: {answer}");
+        }
+    }
+    gateway.stop().await
+}

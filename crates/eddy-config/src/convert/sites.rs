@@ -184,7 +184,7 @@ impl<'l> Lowering<'l> {
         let place = &self.sites.places()[index as usize];
         let PlaceKind::Pattern(pattern) = &place.kind else { return };
         let flag = if pattern.letter_case() == LetterCase::Ignored { "i" } else { "" };
-        let expression = format!("(?s:.*)(?{flag}:{})(?s:.*)", pattern.text());
+        let expression = format!("(?s:.*)(?{flag}:{})(?s:.*)", pattern.syntax());
         if let Some((action, rewrite)) = self.action(index, place, None) {
             push(own, place, PathPattern::Regex(expression), PATTERNS + number, action, rewrite);
         }

@@ -153,7 +153,7 @@ fn every_directive_of_the_real_program_is_known() {
 }
 
 /// The words in the program, among them the names of its directives; `None` where it is not installed.
-fn words() -> Option<Vec<String>> {
+pub(crate) fn words() -> Option<Vec<String>> {
     // Another version has other directives, and is what another distribution has.
     if !test_peers::all_present(&[test_peers::NGINX]).unwrap()
         || !test_peers::present_or_optional(&test_peers::NGINX_1_22)

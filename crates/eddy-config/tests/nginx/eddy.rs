@@ -66,8 +66,11 @@ impl Eddy {
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
         let sites: &Arc<Sites> = self.config.sites.first().unwrap();
-        let request = site_request(&head, bytes);
+        let mut bytes = bytes.to_vec();
         let (mut walk, mut scratch) = (Walk::default(), RouteScratch::new());
+        let mut filter = sites.field_filter(0, head.host.of(&bytes), &mut scratch);
+        head.edit(&mut bytes).retain(|name| filter.keeps(name));
+        let request = site_request(&head, &bytes);
         let outcome = walk_by(sites, 0, &request, &mut walk, &mut scratch);
         told(sites, &request, outcome, &mut walk, &mut scratch)
     }
@@ -133,6 +136,12 @@ fn told(
 ) -> Option<String> {
     let mut out = Vec::new();
     let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
+    if let Outcome::Text { status } | Outcome::Redirect { status } | Outcome::Status { status } = outcome {
+        sites.write_location(request, walk, &mut out);
+        if !out.is_empty() {
+            return Some(format!("{status} -> {}", shown(&out)));
+        }
+    }
     let answer = match outcome {
         Outcome::Proxy { .. } => {
             if sites.write_target(request, walk, scratch, &mut out).is_err() {
@@ -168,11 +177,7 @@ fn told(
             }
         }
         Outcome::Text { status } => format!("{status} {}", shown(walk.text())),
-        Outcome::Redirect { status } => {
-            sites.write_location(request, walk, &mut out);
-            format!("{status} -> {}", shown(&out))
-        }
-        Outcome::Status { status } => status.to_string(),
+        Outcome::Redirect { status } | Outcome::Status { status } => status.to_string(),
         Outcome::Close => "closed".to_owned(),
     };
     Some(answer.trim_end().to_owned())

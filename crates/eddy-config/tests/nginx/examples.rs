@@ -12,13 +12,7 @@ pub(crate) fn all() -> Vec<(String, Request, String)> {
     for (_, config, requests) in EXAMPLES {
         for line in requests.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let (asked, expected) = line.split_once(" => ").unwrap();
-            let mut words = asked.split(' ');
-            let (host, target) = (words.next().unwrap(), words.next().unwrap());
-            let mut request = Request::new(host.trim_matches('-'), target);
-            for field in words {
-                let (name, value) = field.split_once('=').unwrap();
-                request.fields.push_str(&format!("{name}: {}\r\n", value.replace("@echo", ECHO)));
-            }
+            let request = Request::asked(&asked.replace("@echo", ECHO));
             all.push((whole(config), request, expected.trim_end().replace("@echo", ECHO)));
         }
     }

@@ -15,6 +15,7 @@ mod mutated;
 mod peer;
 mod recorded;
 mod site;
+mod typical;
 mod upstreams;
 mod variables;
 
@@ -41,6 +42,18 @@ struct Request {
 impl Request {
     fn new(host: &str, target: &str) -> Self {
         Self { host: host.to_owned(), target: target.to_owned(), fields: String::new() }
+    }
+
+    /// The request of a line: host, target, and fields such as `Name=value`.
+    fn asked(line: &str) -> Self {
+        let mut words = line.split(' ');
+        let (host, target) = (words.next().unwrap(), words.next().unwrap());
+        let mut request = Self::new(host.trim_matches('-'), target);
+        for field in words {
+            let (name, value) = field.split_once('=').unwrap();
+            request.fields.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request
     }
 
     fn text(&self) -> String {
@@ -135,6 +148,18 @@ fn recorded_answers_stand_in_where_nginx_is_not_installed() {
     let first = &examples::cases()[0];
     assert_eq!(answers.find(&key(first, &first.requests[0])), Some("200 one"));
     assert_eq!(answers.find("no such request"), None);
+}
+
+#[test]
+fn typical_constructs_answer_as_nginx_does() {
+    let cases = typical::cases();
+    let requests: usize = cases.iter().map(|case| case.requests.len()).sum();
+    assert_eq!(compare("nginx/recorded/typical.txt", &cases), requests);
+    assert_eq!(
+        compare_with("nginx/recorded/typical.txt", &cases, Oracle::Recorded),
+        requests,
+        "none is missing"
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(crate) fn site_request<'a>(head: &'a RequestHead, bytes: &'a [u8]) -> SiteRe
         target: head.target.of(bytes),
         method: head.method_name(bytes),
         protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
-        is_tls: false,
+        tls: None,
         fields: head.fields(bytes),
         body_bytes: None,
         remote_address: b"unix:",

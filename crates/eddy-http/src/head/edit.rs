@@ -77,6 +77,13 @@ impl<'a> FieldsEditor<'a> {
         Ok(())
     }
 
+    /// Keeps of the fields that came in those for whose name `keeps` is true; it is asked in their order. Those that were put
+    /// in since stay.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&[u8]) -> bool) {
+        let bytes = &*self.bytes;
+        self.fields.retain(|field| field.is_own || keeps(field.name.of(bytes)));
+    }
+
     fn check(&self, name: &[u8], value: &[u8]) -> Result<FieldId, EditFault> {
         if name.len() > EDIT_BYTES_MAX || value.len() > VALUE_BYTES_MAX {
             return Err(EditFault::TooLong { name: shown(name.get(..64).unwrap_or(name)) });

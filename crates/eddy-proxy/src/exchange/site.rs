@@ -4,9 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, ListenAddress, SitesAt};
-use eddy_http::{EditFault, FieldEdits, RequestBody, Version};
+use eddy_http::{EditFault, FieldEdits, FieldId, Fields, RequestBody, Version};
 use eddy_io::Peer;
-use eddy_route::nginx::{Outcome, SiteRequest, Sites, Walk};
+use eddy_route::nginx::{Outcome, SiteRequest, SiteTls, Sites, Walk};
 use eddy_upstream::Tried;
 
 use crate::exchange::drive::Drive;
@@ -33,6 +33,8 @@ pub(crate) struct SiteState {
     /// Names and values of fields on their way into the head.
     bytes: Vec<u8>,
     fields: Vec<FieldPlace>,
+    /// `WWW-Authenticate` of a 401 that an error page takes the place of: without it a client cannot log in.
+    challenges: Vec<Box<str>>,
 }
 
 /// Where a field lies in [`SiteState::bytes`].
@@ -55,6 +57,7 @@ impl SiteState {
             id: 0,
             bytes: Vec::new(),
             fields: Vec::new(),
+            challenges: Vec::new(),
         })
     }
 }
@@ -69,6 +72,8 @@ pub(crate) fn find(drive: &mut Drive<'_>, at: SitesAt) -> Result<(), Fault> {
     let mut site = drive.exchange.site.take().unwrap_or_else(SiteState::new);
     site.is_under_way = true;
     site.at = at;
+    site.challenges.clear();
+    leave_out_fields(drive, sites, at.address);
     {
         let mut rng = drive.worker.rng.borrow_mut();
         site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
@@ -78,6 +83,19 @@ pub(crate) fn find(drive: &mut Drive<'_>, at: SitesAt) -> Result<(), Fault> {
     site.outcome = sites.walk(at.address, &request, &mut site.walk, &mut scratch);
     drop(scratch);
     settle(drive, sites, site)
+}
+
+/// Leaves out fields whose names NGINX takes for invalid: two programs may read `X_User` as the same field as `X-User`.
+fn leave_out_fields(drive: &mut Drive<'_>, sites: &Sites, address: usize) {
+    let Exchange { head, head_bytes, .. } = &mut *drive.exchange;
+    let mut filter = {
+        let mut scratch = drive.worker.route.borrow_mut();
+        sites.field_filter(address, head.host.of(head_bytes), &mut scratch)
+    };
+    let mut asked = filter;
+    if !head.fields(head_bytes).iter().all(|field| asked.keeps(field.name)) {
+        head.edit(head_bytes).retain(|name| filter.keeps(name));
+    }
 }
 
 /// Notes where the walk ended, and writes the target for its upstream.
@@ -129,19 +147,17 @@ pub(crate) fn act(drive: &mut Drive<'_>, action: Option<&Action>) -> Phase {
             drive.exchange.status = status;
             Some(Phase::Reply)
         }
-        Outcome::Redirect { status } => {
-            let mut location = std::mem::take(&mut drive.exchange.local.location);
-            sites.write_location(&request(drive, site.id), &mut site.walk, &mut location);
-            drive.exchange.local.location = location;
-            drive.exchange.status = status;
-            Some(Phase::Reply)
-        }
-        Outcome::Status { status } => {
+        Outcome::Redirect { status } | Outcome::Status { status } => {
             drive.exchange.status = status;
             Some(Phase::Reply)
         }
         Outcome::Close => None,
     };
+    if phase.is_some() {
+        let mut location = std::mem::take(&mut drive.exchange.local.location);
+        sites.write_location(&request(drive, site.id), &mut site.walk, &mut location);
+        drive.exchange.local.location = location;
+    }
     let outcome = site.outcome;
     drive.exchange.site = Some(site);
     match (phase, prepared, action) {
@@ -204,8 +220,13 @@ pub(crate) fn answer_edits(
     let (sites, mut site) = take(drive, &plan)?;
     let place = sites.places().get(site.walk.place() as usize);
     let mut edits = None;
-    if place.is_some_and(|place| !place.answer_fields.is_empty()) {
+    if !site.challenges.is_empty() || place.is_some_and(|place| !place.answer_fields.is_empty()) {
         let mut own = action.map(|action| action.response_edits.clone()).unwrap_or_default();
+        for challenge in &site.challenges {
+            if own.add("www-authenticate", challenge).is_err() {
+                tracing::debug!("a challenge of the upstream cannot be sent, and was left out");
+            }
+        }
         let mut scratch = drive.worker.route.borrow_mut();
         let request = request(drive, site.id);
         sites.for_each_answer_field(status, &request, &mut site.walk, &mut scratch, |name, value| {
@@ -236,25 +257,27 @@ pub(crate) fn before_answer(
     if drive.exchange.is_local {
         return edits;
     }
-    rewrite_addresses(drive, is_filtered, edits, action)
+    rewrite_fields(drive, is_filtered, edits, action)
 }
 
-/// Adds what `proxy_redirect` makes of the addresses in an upstream's answer.
-fn rewrite_addresses(
+/// Adds what `proxy_redirect` makes of the addresses in an upstream's answer, and `charset` of its type.
+fn rewrite_fields(
     drive: &mut Drive<'_>,
     is_filtered: bool,
     edits: Option<FieldEdits>,
     action: Option<&Action>,
 ) -> Option<FieldEdits> {
-    let exchange = &*drive.exchange;
-    let bytes = match is_filtered {
-        true => exchange.filtering.response_head.as_slice(),
-        false => exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default(),
-    };
-    let fields = exchange.response.fields(bytes);
+    let fields = response_fields(drive.exchange, is_filtered);
     let location = fields.first_named(b"location").map(<[u8]>::to_vec);
     let refresh = fields.first_named(b"refresh").map(<[u8]>::to_vec);
-    if location.is_none() && refresh.is_none() {
+    let mut new_type = Vec::new();
+    if let Some(site) = &drive.exchange.site
+        && let Some(sites) = drive.plan.plan.config.sites.get(site.at.sites)
+        && let Some(content_type) = fields.first_named(b"content-type")
+    {
+        sites.write_content_type(content_type, drive.exchange.response.status, &site.walk, &mut new_type);
+    }
+    if location.is_none() && refresh.is_none() && new_type.is_empty() {
         return edits;
     }
     let plan = Rc::clone(&drive.plan);
@@ -271,29 +294,44 @@ fn rewrite_addresses(
         }
     }
     drive.exchange.site = Some(site);
-    if new_location.is_empty() && new_refresh.is_empty() {
+    if new_location.is_empty() && new_refresh.is_empty() && new_type.is_empty() {
         return edits;
     }
     let mut edits = edits.or_else(|| action.map(|action| action.response_edits.clone())).unwrap_or_default();
-    for (name, value) in [("location", new_location), ("refresh", new_refresh)] {
+    for (name, value) in [("location", new_location), ("refresh", new_refresh), ("content-type", new_type)] {
         // One that no field may have leaves the upstream's as it is.
         if let Ok(value) = std::str::from_utf8(&value)
             && !value.is_empty()
             && edits.set(name, value).is_err()
         {
-            tracing::debug!(name, "an address that `proxy_redirect` made cannot be sent");
+            tracing::debug!(name, "what `proxy_redirect` or `charset` made of a field cannot be sent");
         }
     }
     Some(edits)
 }
 
-/// Whether an error page stands in place of an upstream's answer with this status.
-pub(crate) fn intercepts(drive: &mut Drive<'_>, status: u16) -> bool {
+/// Whether an error page stands in place of an upstream's answer with this status; what it needs of that is kept.
+pub(crate) fn intercepts(drive: &mut Drive<'_>, status: u16, is_filtered: bool) -> bool {
     let plan = Rc::clone(&drive.plan);
-    let Some((sites, site)) = take(drive, &plan) else { return false };
+    let Some((sites, mut site)) = take(drive, &plan) else { return false };
     let is_taken = sites.intercepts(status, &site.walk);
+    if is_taken && status == 401 {
+        let fields = response_fields(drive.exchange, is_filtered);
+        let challenges = fields.iter().filter(|field| field.id == FieldId::WwwAuthenticate);
+        let challenges = challenges.filter_map(|field| Some(std::str::from_utf8(field.value).ok()?.into()));
+        site.challenges.extend(challenges.take(CHALLENGES_MAX));
+    }
     drive.exchange.site = Some(site);
     is_taken
+}
+
+/// The fields of an upstream's answer, as it sent them or as filters have left them.
+fn response_fields(exchange: &Exchange, is_filtered: bool) -> Fields<'_> {
+    let bytes = match is_filtered {
+        true => exchange.filtering.response_head.as_slice(),
+        false => exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default(),
+    };
+    exchange.response.fields(bytes)
 }
 
 /// The status that a fault is answered with: NGINX says 502 where no endpoint can be asked.
@@ -377,7 +415,14 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
             Version::Http11 => "HTTP/1.1",
             Version::Http2 => "HTTP/2.0",
         },
-        is_tls: drive.down.client.secure().is_some(),
+        tls: drive.down.client.secure().map(|secure| SiteTls {
+            version: secure.facts.version,
+            suite: secure.facts.suite,
+            server_name: secure.facts.server_name.as_deref().unwrap_or_default(),
+            protocol: secure.facts.protocol.as_deref().unwrap_or_default(),
+            is_resumed: secure.facts.is_resumed,
+            client_subject: secure.certificate.as_ref().map(|certificate| certificate.subject.as_str()),
+        }),
         fields: head.fields(bytes),
         body_bytes: match head.body {
             RequestBody::Length(length) => Some(length),
@@ -393,3 +438,6 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
         id,
     }
 }
+
+/// Most challenges of an upstream that an error page keeps.
+const CHALLENGES_MAX: usize = 16;

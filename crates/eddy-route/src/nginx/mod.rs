@@ -13,6 +13,7 @@ mod level;
 mod listing;
 mod names;
 mod pattern;
+mod pcre;
 mod program;
 mod redirect;
 mod request;
@@ -31,14 +32,16 @@ pub use explain::{Hop, Other, PlaceRef, ServerChoice, SiteExplanation};
 pub use listing::{ListedPlace, ListedServer, SiteListing};
 pub use names::{NameFault, NameForm, ServerName};
 pub use pattern::{LetterCase, SearchPattern};
-pub use request::SiteRequest;
+pub use pcre::group_names;
+pub use request::{SiteRequest, SiteTls};
 pub use sites::Sites;
 pub use spec::{
-    Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceGuard, PlaceKind, PlaceSpec,
-    ProxyHand, RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream, UpstreamScheme,
+    Address, ErrorPage, FieldFilter, FieldNames, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec,
+    PlaceGuard, PlaceKind, PlaceSpec, ProxyHand, RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream,
+    UpstreamScheme,
 };
 pub use step::{RewriteEnd, RewriteStep, Step, Test};
 pub use target::BadTarget;
 pub use text::{TextFault, TextTemplate};
-pub use variable::{Variable, Variables};
+pub use variable::{TlsVariable, Variable, Variables};
 pub use walk::{Outcome, Walk};

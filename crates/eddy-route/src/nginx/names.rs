@@ -59,6 +59,18 @@ impl ServerName {
         Ok(Self { text: text.into(), form: form_of(text)? })
     }
 
+    /// Writes the name as `$server_name` has it: in lower case, without the dot of `.example.com`; an expression as
+    /// written.
+    pub(crate) fn write_shown(&self, out: &mut Vec<u8>) {
+        match &self.form {
+            NameForm::Pattern(_) => out.extend_from_slice(self.text.as_bytes()),
+            NameForm::Exact(_) | NameForm::Leading(_) | NameForm::Domain(_) | NameForm::Trailing(_) => {
+                let text = self.text.strip_prefix('.').unwrap_or(&self.text);
+                out.extend(text.bytes().map(|byte| byte.to_ascii_lowercase()));
+            }
+        }
+    }
+
     /// Whether a host in lower case is meant.
     pub(crate) fn matches(&self, host: &[u8], scratch: &mut crate::compile::PatternScratch) -> bool {
         match &self.form {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
+use super::pcre::translate;
 use super::variable::Variables;
 use crate::compile::{Form, Groups, NEST_MAX, Pattern, PatternScratch, reason_of};
 use crate::error::RouteProblem;
@@ -23,6 +24,8 @@ pub enum LetterCase {
 #[derive(Debug)]
 pub struct SearchPattern {
     pattern: Pattern,
+    /// The expression in the syntax of the parser here.
+    syntax: Box<str>,
     case: LetterCase,
     /// The number and name of the groups that have one.
     names: Vec<(usize, Box<str>)>,
@@ -40,16 +43,14 @@ impl SearchPattern {
     /// (look-around, references to groups, possessive repetition).
     pub fn parse(text: &str, case: LetterCase) -> Result<Self, RouteProblem> {
         let fault = |reason: String| RouteProblem::Regex { pattern: text.to_owned(), reason };
-        if let Some(reason) = foreign(text) {
-            return Err(fault(reason.to_owned()));
-        }
+        let syntax = translate(text).map_err(fault)?;
         let mut parser = regex_syntax::ParserBuilder::new()
             .unicode(false)
             .utf8(false)
             .case_insensitive(case == LetterCase::Ignored)
             .nest_limit(NEST_MAX)
             .build();
-        let hir = parser.parse(text).map_err(|error| fault(reason_of(&error)))?;
+        let hir = parser.parse(&syntax).map_err(|error| fault(reason_of(&error)))?;
         let groups = hir.properties().explicit_captures_len();
         let is_anchored = hir.properties().look_set_prefix().contains(Look::Start);
         let mut parts = vec![ends_before_line_end(&hir), any_bytes(Greed::Greedy)];
@@ -63,12 +64,17 @@ impl SearchPattern {
             .into_iter()
             .filter_map(|(number, name)| Some((number, name?.into())))
             .collect();
-        Ok(Self { pattern, case, names, slots: Vec::new(), groups })
+        Ok(Self { pattern, syntax: syntax.into(), case, names, slots: Vec::new(), groups })
     }
 
     /// The expression as written.
     pub fn text(&self) -> &str {
         self.pattern.text()
+    }
+
+    /// The expression in the syntax of Rust's `regex` crate, which reads bytes: `(?-u)`.
+    pub fn syntax(&self) -> &str {
+        &self.syntax
     }
 
     /// Whether letter case counts.
@@ -120,16 +126,6 @@ impl SearchPattern {
         }
         true
     }
-}
-
-/// What PCRE reads otherwise than the parser here, which would take it for something else.
-fn foreign(text: &str) -> Option<&'static str> {
-    let possessive = ["++", "*+", "?+", "}+"];
-    let is_plain_before = |at: usize| !text[..at].ends_with('\\');
-    if possessive.iter().any(|sign| text.match_indices(sign).any(|(at, _)| is_plain_before(at))) {
-        return Some("possessive repetition is not supported");
-    }
-    None
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -199,6 +195,15 @@ mod tests {
         check("[.]php$", "/x.php\n\n", None);
         check("^/(.*)$", "/x\n", Some(&["x"]));
         check("^/a$|^/b", "/bc", Some(&[]));
+    }
+
+    #[test]
+    fn syntax_of_pcre_is_translated() {
+        check(r"^/\Qa.b\E/(\p{L}+)$", "/a.b/ab", Some(&["ab"]));
+        check(r"^/\Qa.b\E/(\p{L}+)$", "/axb/ab", None);
+        check(r"^/(\p{L}+)$", "/a1", None);
+        check("^/([[{]+)$", "/[{", Some(&["[{"]));
+        check("^/([*+]+)$", "/+*", Some(&["+*"]));
     }
 
     #[test]

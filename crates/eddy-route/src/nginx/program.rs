@@ -112,14 +112,13 @@ impl<'s> Run<'_, 's> {
             return Go::Status(status);
         }
         let text = text.map(|text| self.text_of(text)).unwrap_or_default();
-        let answer = self.final_status(status);
+        if is_redirect(status) {
+            self.set_address(text);
+            return Go::Status(status);
+        }
         let before = std::mem::replace(&mut self.walk.text, text);
         self.give_back(before);
-        if is_redirect(status) {
-            self.walk.has_address = true;
-            return Go::End(Outcome::Redirect { status: answer });
-        }
-        Go::End(Outcome::Text { status: answer })
+        Go::End(Outcome::Text { status: self.final_status(status) })
     }
 
     fn passes(&mut self, test: &'s Test) -> bool {

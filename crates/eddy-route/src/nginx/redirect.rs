@@ -15,6 +15,29 @@ impl Sites {
         proxy.intercepts_errors && place.error_pages.iter().any(|page| page.statuses.contains(&status))
     }
 
+    /// Writes the `Content-Type` of an upstream's answer with the charset of the place; `false` where it stays as it is.
+    pub fn write_content_type(
+        &self,
+        content_type: &[u8],
+        status: u16,
+        walk: &Walk,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let place = &self.places()[walk.place as usize];
+        let Some(charset) = &place.charset else { return false };
+        let kind = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        let is_text = place.charset_types.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(kind));
+        let lower = content_type.to_ascii_lowercase();
+        if !is_text || matches!(status, 301 | 302) || memchr::memmem::find(&lower, b"charset=").is_some() {
+            return false;
+        }
+        out.clear();
+        out.extend_from_slice(content_type);
+        out.extend_from_slice(b"; charset=");
+        out.extend_from_slice(charset.as_bytes());
+        true
+    }
+
     /// Writes what takes the place of an upstream's `Location`; `false` where it stays as it is.
     pub fn write_redirect(
         &self,

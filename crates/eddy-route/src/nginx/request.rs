@@ -17,8 +17,8 @@ pub struct SiteRequest<'a> {
     pub method: &'a [u8],
     /// `HTTP/1.1` or `HTTP/1.0`.
     pub protocol: &'a str,
-    /// Whether the client came by TLS.
-    pub is_tls: bool,
+    /// The client's TLS connection, if it came by one.
+    pub tls: Option<SiteTls<'a>>,
     /// The fields as sent.
     pub fields: Fields<'a>,
     /// The length of the body that the request announces, if it does.
@@ -35,9 +35,26 @@ pub struct SiteRequest<'a> {
     pub id: u128,
 }
 
+/// What is known of a client's TLS connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SiteTls<'a> {
+    /// `TLSv1.2` or `TLSv1.3`.
+    pub version: &'a str,
+    /// The suite, by its name in the registry of IANA.
+    pub suite: &'a str,
+    /// The name that the client asked for.
+    pub server_name: &'a str,
+    /// The protocol that was agreed on.
+    pub protocol: &'a [u8],
+    /// Whether a session of before was taken up again.
+    pub is_resumed: bool,
+    /// The subject of the client's certificate, where it has shown one.
+    pub client_subject: Option<&'a str>,
+}
+
 impl SiteRequest<'_> {
     /// `https` or `http`.
     pub(crate) fn scheme(&self) -> &'static str {
-        if self.is_tls { "https" } else { "http" }
+        if self.tls.is_some() { "https" } else { "http" }
     }
 }

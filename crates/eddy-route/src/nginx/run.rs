@@ -238,6 +238,11 @@ impl<'s> Run<'_, 's> {
             None => {}
         }
         match &place.hand {
+            // The page is a file, which eddy has not: what went wrong stays the answer.
+            Hand::Nobody if self.walk.shows_error_page => match self.walk.answer_status {
+                Some(status) if status >= 400 => Go::End(Outcome::Status { status }),
+                _ => Go::Status(404),
+            },
             Hand::Nobody => Go::Status(404),
             Hand::Proxy(proxy) => match &proxy.upstream {
                 Upstream::Fixed { action, .. } => Go::End(Outcome::Proxy { action: *action }),
@@ -300,6 +305,7 @@ impl<'s> Run<'_, 's> {
             self.walk.answer_status = answer;
         }
         let target = self.text_of(&page.target);
+        self.walk.shows_error_page = true;
         match target.first() {
             Some(b'/') => {
                 self.walk.becomes_get |= self.request.method != b"HEAD";
@@ -320,7 +326,7 @@ impl<'s> Run<'_, 's> {
 
     /// Keeps the address of a redirect.
     pub(crate) fn set_address(&mut self, address: Vec<u8>) {
-        let before = std::mem::replace(&mut self.walk.text, address);
+        let before = std::mem::replace(&mut self.walk.address, address);
         self.give_back(before);
         self.walk.has_address = true;
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::level::{Level, LevelPaths};
 use super::names::{NameIndex, ServerName};
 use super::pattern::SearchPattern;
-use super::spec::{Address, MapForm, MapSpec, PlaceKind, PlaceSpec, ServerSpec, SitesSpec};
+use super::spec::{Address, FieldNames, MapForm, MapSpec, PlaceKind, PlaceSpec, ServerSpec, SitesSpec};
 use super::step::Step;
 use super::text::TextTemplate;
 use super::variable::Variables;
@@ -17,6 +17,8 @@ pub struct Sites {
     places: Vec<PlaceSpec>,
     addresses: Vec<Address>,
     names: Vec<NameIndex>,
+    /// The names that fields of requests may have at each address, where its servers agree.
+    field_names: Vec<Option<FieldNames>>,
     /// The level of each server's locations, then those of locations.
     levels: Vec<Level>,
     paths: LevelPaths,
@@ -51,6 +53,7 @@ impl Sites {
         let SitesSpec { servers, places, addresses, maps, variables, hash_keys } = spec;
         let mut sites = Self {
             names: Vec::new(),
+            field_names: Vec::new(),
             levels: Vec::new(),
             paths: LevelPaths::default(),
             level_of: vec![None; places.len()],
@@ -68,6 +71,7 @@ impl Sites {
             NameIndex::build(address.servers.iter().map(|server| (*server, sites.names_of(*server))))
         };
         sites.names = sites.addresses.iter().map(names).collect();
+        sites.field_names = sites.addresses.iter().map(|address| sites.agreed_names(address)).collect();
         for (number, map) in (0..).zip(&sites.maps) {
             sites.map_of[map.spec.slot as usize] = Some(number);
         }
@@ -75,6 +79,12 @@ impl Sites {
             sites.add_server(server);
         }
         sites
+    }
+
+    fn agreed_names(&self, address: &Address) -> Option<FieldNames> {
+        let own = |server: &u32| self.servers[*server as usize].field_names;
+        let first = own(&address.default);
+        address.servers.iter().all(|server| own(server) == first).then_some(first)
     }
 
     fn add_server(&mut self, server: usize) {
@@ -140,6 +150,11 @@ impl Sites {
 
     pub(crate) fn names_at(&self, address: usize) -> &NameIndex {
         &self.names[address]
+    }
+
+    /// The names that fields of requests may have at an address; `None` where its servers differ.
+    pub(crate) fn common_field_names(&self, address: usize) -> Option<FieldNames> {
+        self.field_names[address]
     }
 
     pub(crate) fn level(&self, level: u32) -> &Level {

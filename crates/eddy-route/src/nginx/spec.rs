@@ -48,6 +48,48 @@ pub struct ServerSpec {
     pub locations: Vec<u32>,
     /// Whether runs of slashes become one.
     pub merges_slashes: bool,
+    /// Which names fields of requests may have.
+    pub field_names: FieldNames,
+}
+
+/// Which names fields of requests may have: those of others are left out, `underscores_in_headers` and
+/// `ignore_invalid_headers`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FieldNames {
+    /// Letters, digits and hyphens.
+    #[default]
+    Plain,
+    /// Underscores, too.
+    Underscored,
+    /// Whatever a name may be.
+    Any,
+}
+
+/// Tells which fields of a request stay, asked for one after the other: up to `Host` the default server of the address
+/// decides, behind it the server of the host.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldFilter {
+    pub(crate) names: FieldNames,
+    pub(crate) behind_host: FieldNames,
+}
+
+impl FieldFilter {
+    /// Whether the next field, which has this name, stays.
+    pub fn keeps(&mut self, name: &[u8]) -> bool {
+        if name.eq_ignore_ascii_case(b"host") {
+            self.names = self.behind_host;
+        }
+        self.names.allow(name)
+    }
+}
+
+impl FieldNames {
+    fn allow(self, name: &[u8]) -> bool {
+        let is_allowed = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || *byte == b'-' || (*byte == b'_' && self == Self::Underscored)
+        };
+        self == Self::Any || name.iter().all(is_allowed)
+    }
 }
 
 /// A server, a location or an `if` in a location: what holds for the requests that end up in it.
@@ -75,6 +117,10 @@ pub struct PlaceSpec {
     pub has_recursive_error_pages: bool,
     /// `default_type`: the type of texts that `return` sends.
     pub default_type: Arc<str>,
+    /// `charset`: what is said of texts of an upstream that name none.
+    pub charset: Option<Arc<str>>,
+    /// `charset_types`: the types of such texts, in lower case.
+    pub charset_types: Arc<[Box<str>]>,
     /// `client_max_body_size`; `None` for no limit.
     pub body_bytes_max: Option<u64>,
     /// `try_files`: where it leads, as eddy finds no file.

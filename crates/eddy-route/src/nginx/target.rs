@@ -7,7 +7,7 @@ use super::request::SiteRequest;
 use super::run::{Go, Run};
 use super::search::Means;
 use super::sites::Sites;
-use super::spec::{FieldText, Hand, Upstream, UpstreamScheme};
+use super::spec::{FieldFilter, FieldText, Hand, Upstream, UpstreamScheme};
 use super::text::TextTemplate;
 use super::walk::{Outcome, Walk};
 use crate::request::RouteScratch;
@@ -100,11 +100,32 @@ impl Sites {
         });
     }
 
-    /// Writes the address of a redirect as the client is sent it: a path gets the host in front, if the place says so.
+    /// Writes the address that the answer sends the client to, if there is one: a path gets the host in front, if the place
+    /// says so. An error page in the place of a redirect keeps it.
     pub fn write_location(&self, request: &SiteRequest<'_>, walk: &mut Walk, out: &mut Vec<u8>) {
         out.clear();
-        self.write_origin(&walk.text, request, walk, out);
-        out.extend_from_slice(&walk.text);
+        if walk.has_address {
+            self.write_origin(&walk.address, request, walk, out);
+            out.extend_from_slice(&walk.address);
+        }
+    }
+
+    /// Which fields of a request stay, by their names.
+    ///
+    /// # Cost
+    ///
+    /// Where the servers of the address differ, the search for the one of the host; it then allocates.
+    pub fn field_filter(&self, address: usize, host: &[u8], scratch: &mut RouteScratch) -> FieldFilter {
+        if let Some(names) = self.common_field_names(address) {
+            return FieldFilter { names, behind_host: names };
+        }
+        let host = host.strip_suffix(b".").unwrap_or(host).to_ascii_lowercase();
+        let found = self.names_at(address).find(&host, |server, at| {
+            self.names_of(server).get(at).is_some_and(|name| name.matches(&host, &mut scratch.pattern))
+        });
+        let default = self.addresses()[address].default;
+        let names = |server: u32| self.servers()[server as usize].field_names;
+        FieldFilter { names: names(default), behind_host: names(found.map_or(default, |found| found.server)) }
     }
 
     /// Writes what stands in front of an address that is a path, if the place says so.
@@ -119,13 +140,13 @@ impl Sites {
         if address.first() == Some(&b'/') && place.names_host_in_redirects {
             out.extend_from_slice(request.scheme().as_bytes());
             out.extend_from_slice(b"://");
-            let name = self.names_of(walk.server).first().map_or(b"".as_slice(), |name| name.text.as_bytes());
-            out.extend_from_slice(match walk.host.as_slice() {
-                _ if place.names_server_in_redirects => name,
-                b"" => request.local_address,
-                host => host,
-            });
-            let usual_port = if request.is_tls { 443 } else { 80 };
+            match (walk.host.as_slice(), self.names_of(walk.server).first()) {
+                (_, Some(name)) if place.names_server_in_redirects => name.write_shown(out),
+                (_, None) if place.names_server_in_redirects => {}
+                (b"", _) => out.extend_from_slice(request.local_address),
+                (host, _) => out.extend_from_slice(host),
+            }
+            let usual_port = if request.tls.is_some() { 443 } else { 80 };
             if request.local_port != usual_port && place.names_port_in_redirects {
                 out.push(b':');
                 out.extend_from_slice(request.local_port.to_string().as_bytes());

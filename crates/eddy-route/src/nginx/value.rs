@@ -7,7 +7,7 @@ use super::pattern::SearchPattern;
 use super::run::Run;
 use super::spec::{Hand, Upstream};
 use super::text::{TextPart, TextTemplate};
-use super::variable::Variable;
+use super::variable::{TlsVariable, Variable};
 use super::walk::Walk;
 
 /// How the groups of an expression are written.
@@ -137,7 +137,10 @@ impl<'s> Run<'_, 's> {
             | Variable::Scheme
             | Variable::Https
             | Variable::RemoteAddr
-            | Variable::RemotePort => self.write_fact(variable, out),
+            | Variable::RemotePort
+            | Variable::Http2 => self.write_fact(variable, out),
+            Variable::Tls(fact) => self.write_tls(*fact, out),
+            Variable::Nothing => {}
         }
     }
 
@@ -161,12 +164,32 @@ impl<'s> Run<'_, 's> {
             Variable::ServerPort => write!(out, "{}", request.local_port),
             Variable::ServerProtocol => out.write_all(request.protocol.as_bytes()),
             Variable::Scheme => out.write_all(request.scheme().as_bytes()),
-            Variable::Https if request.is_tls => out.write_all(b"on"),
+            Variable::Https if request.tls.is_some() => out.write_all(b"on"),
+            Variable::Http2 if request.protocol == "HTTP/2.0" => {
+                out.write_all(if request.tls.is_some() { b"h2" } else { b"h2c" })
+            }
             Variable::RemoteAddr => out.write_all(request.remote_address),
             Variable::RemotePort => write!(out, "{}", request.remote_port),
-            // The rest is no fact; `$https` is empty without TLS.
+            // The rest is no fact; `$https` is empty without TLS, `$http2` for other versions.
             _ => Ok(()),
         };
+    }
+
+    fn write_tls(&self, fact: TlsVariable, out: &mut Vec<u8>) {
+        let Some(tls) = &self.request.tls else { return };
+        match fact {
+            TlsVariable::Protocol => out.extend_from_slice(tls.version.as_bytes()),
+            TlsVariable::Cipher => out.extend_from_slice(openssl_name(tls.suite).as_bytes()),
+            TlsVariable::ServerName => out.extend_from_slice(tls.server_name.as_bytes()),
+            TlsVariable::AlpnProtocol => out.extend_from_slice(tls.protocol),
+            TlsVariable::SessionReused => out.push(if tls.is_resumed { b'r' } else { b'.' }),
+            TlsVariable::ClientVerify => {
+                out.extend_from_slice(if tls.client_subject.is_some() { b"SUCCESS" } else { b"NONE" });
+            }
+            TlsVariable::ClientSubject => {
+                out.extend_from_slice(tls.client_subject.unwrap_or_default().as_bytes());
+            }
+        }
     }
 
     fn write_group(&self, number: usize, spelling: GroupSpelling, out: &mut Vec<u8>) {
@@ -181,8 +204,9 @@ impl<'s> Run<'_, 's> {
     }
 
     fn write_server_name(&self, out: &mut Vec<u8>) {
-        let names = self.sites.names_of(self.walk.server);
-        out.extend_from_slice(names.first().map_or(b"".as_slice(), |name| name.text.as_bytes()));
+        if let Some(name) = self.sites.names_of(self.walk.server).first() {
+            name.write_shown(out);
+        }
     }
 
     fn write_upstream(&self, variable: &Variable, out: &mut Vec<u8>) {
@@ -250,6 +274,22 @@ impl<'s> Run<'_, 's> {
         self.give_back(source);
         self.give_back(folded);
         self.walk.depth -= 1;
+    }
+}
+
+/// The name that OpenSSL has for a suite of IANA's registry.
+fn openssl_name(suite: &str) -> &str {
+    match suite {
+        "TLS13_AES_128_GCM_SHA256" => "TLS_AES_128_GCM_SHA256",
+        "TLS13_AES_256_GCM_SHA384" => "TLS_AES_256_GCM_SHA384",
+        "TLS13_CHACHA20_POLY1305_SHA256" => "TLS_CHACHA20_POLY1305_SHA256",
+        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256" => "ECDHE-ECDSA-AES128-GCM-SHA256",
+        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384" => "ECDHE-ECDSA-AES256-GCM-SHA384",
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256" => "ECDHE-ECDSA-CHACHA20-POLY1305",
+        "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256" => "ECDHE-RSA-AES128-GCM-SHA256",
+        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384" => "ECDHE-RSA-AES256-GCM-SHA384",
+        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256" => "ECDHE-RSA-CHACHA20-POLY1305",
+        other => other,
     }
 }
 

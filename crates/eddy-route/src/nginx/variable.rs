@@ -43,6 +43,12 @@ pub enum Variable {
     ProxyPort,
     /// `$proxy_add_x_forwarded_for`.
     ProxyAddForwardedFor,
+    /// `$http2`: `h2` over TLS, `h2c` in cleartext, else nothing.
+    Http2,
+    /// `$ssl_...`: what is known of the client's TLS connection.
+    Tls(TlsVariable),
+    /// A variable that holds nothing in eddy, as in an NGINX that does not use what it is for.
+    Nothing,
     /// `$1` and so on: a group of the expression that matched last.
     Group(usize),
     /// `$http_NAME`; the name in lower case with `_` for `-`.
@@ -55,6 +61,25 @@ pub enum Variable {
     Slot(u32),
 }
 
+/// A fact of the client's TLS connection; empty where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsVariable {
+    /// `$ssl_protocol`: `TLSv1.3`.
+    Protocol,
+    /// `$ssl_cipher`, by its name in OpenSSL.
+    Cipher,
+    /// `$ssl_server_name`: the name that the client asked for.
+    ServerName,
+    /// `$ssl_alpn_protocol`: `h2` or `http/1.1`.
+    AlpnProtocol,
+    /// `$ssl_session_reused`: `r` or `.`.
+    SessionReused,
+    /// `$ssl_client_verify`: `SUCCESS` or `NONE`; a certificate that is not valid ends the handshake.
+    ClientVerify,
+    /// `$ssl_client_s_dn`: the subject of the client's certificate.
+    ClientSubject,
+}
+
 /// The variables of a configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
@@ -64,12 +89,13 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The variable of this name, without `$`; a name that NGINX does not have gets a slot.
+    /// The variable of this name, without `$`, in any letter case; a name that NGINX does not have gets a slot.
     ///
     /// # Errors
     ///
     /// Why eddy does not have a variable of NGINX's own.
     pub fn find(&mut self, name: &str) -> Result<Variable, &'static str> {
+        let name = &*name.to_ascii_lowercase();
         if let Some(variable) = own(name) {
             return Ok(variable);
         }
@@ -85,7 +111,7 @@ impl Variables {
             if let Some(rest) = name.strip_prefix(prefix)
                 && !rest.is_empty()
             {
-                return Ok(make(rest.to_ascii_lowercase().into_bytes().into()));
+                return Ok(make(rest.as_bytes().into()));
             }
         }
         match refused(name) {
@@ -96,7 +122,8 @@ impl Variables {
 
     /// The slot of a variable that `set`, `map` or a named group fills; `None` for one of NGINX's own.
     pub fn define(&mut self, name: &str) -> Option<u32> {
-        if own(name).is_some() || refused(name).is_some() {
+        let name = &*name.to_ascii_lowercase();
+        if own(name).is_some() || NAMES.iter().any(|(_, names)| names.contains(&name)) {
             return None;
         }
         let slot = self.slot(name);
@@ -153,8 +180,18 @@ fn own(name: &str) -> Option<Variable> {
         "server_protocol" => Variable::ServerProtocol,
         "scheme" => Variable::Scheme,
         "https" => Variable::Https,
-        "remote_addr" => Variable::RemoteAddr,
-        "remote_port" => Variable::RemotePort,
+        // Nothing changes the client's address in eddy, so that both are the same.
+        "remote_addr" | "realip_remote_addr" => Variable::RemoteAddr,
+        "remote_port" | "realip_remote_port" => Variable::RemotePort,
+        "http2" => Variable::Http2,
+        "ssl_protocol" => Variable::Tls(TlsVariable::Protocol),
+        "ssl_cipher" => Variable::Tls(TlsVariable::Cipher),
+        "ssl_server_name" => Variable::Tls(TlsVariable::ServerName),
+        "ssl_alpn_protocol" => Variable::Tls(TlsVariable::AlpnProtocol),
+        "ssl_session_reused" => Variable::Tls(TlsVariable::SessionReused),
+        "ssl_client_verify" => Variable::Tls(TlsVariable::ClientVerify),
+        "ssl_client_s_dn" => Variable::Tls(TlsVariable::ClientSubject),
+        "http3" | "ssl_early_data" | "upstream_cache_status" => Variable::Nothing,
         "proxy_host" => Variable::ProxyHost,
         "proxy_port" => Variable::ProxyPort,
         "proxy_add_x_forwarded_for" => Variable::ProxyAddForwardedFor,
@@ -166,63 +203,142 @@ fn own(name: &str) -> Option<Variable> {
 
 /// Why eddy does not have a variable of NGINX's own.
 fn refused(name: &str) -> Option<&'static str> {
-    const PREFIXES: [(&str, &str); 6] = [
-        ("upstream_", "it is known only when the upstream has answered; eddy's access log has it"),
-        ("ssl_", "eddy has no TLS listeners yet"),
-        ("sent_http_", "it is known only when the answer is written"),
-        ("sent_trailer_", "it is known only when the answer is written"),
-        ("proxy_protocol_", "eddy does not read the PROXY protocol"),
-        ("jwt_", "eddy has no JWT module"),
-    ];
-    const NAMES: [(&str, &[&str]); 5] = [
-        (
-            "eddy serves no files",
-            &[
-                "document_root",
-                "realpath_root",
-                "request_filename",
-                "fastcgi_script_name",
-                "fastcgi_path_info",
-            ],
-        ),
-        (
-            "it is a figure of the exchange; eddy's access log has it",
-            &[
-                "status",
-                "bytes_sent",
-                "body_bytes_sent",
-                "request_time",
-                "request_length",
-                "request_completion",
-                "connection",
-                "connection_requests",
-                "connection_time",
-                "pipe",
-                "msec",
-                "time_local",
-                "time_iso8601",
-                "gzip_ratio",
-            ],
-        ),
-        ("the body is streamed and never held as a whole", &["request_body", "request_body_file"]),
-        (
-            "authentication is a filter's in eddy",
-            &["remote_user", "invalid_referer", "secure_link", "uid_got"],
-        ),
-        (
-            "it means nothing in eddy",
-            &[
-                "hostname",
-                "nginx_version",
-                "pid",
-                "limit_rate",
-                "binary_remote_addr",
-                "http2",
-                "http3",
-                "tcpinfo_rtt",
-            ],
-        ),
-    ];
     let by_prefix = PREFIXES.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, reason)| *reason);
     by_prefix.or_else(|| NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(reason, _)| *reason))
+}
+
+const UPSTREAM: &str = "it is known only when the upstream has answered; eddy's access log has it";
+const ANSWER: &str = "it is known only when the answer is written";
+
+/// Families of variables; a configuration may define one of them itself.
+const PREFIXES: [(&str, &str); 8] = [
+    ("upstream_http_", UPSTREAM),
+    ("upstream_trailer_", UPSTREAM),
+    ("upstream_cookie_", UPSTREAM),
+    ("sent_http_", ANSWER),
+    ("sent_trailer_", ANSWER),
+    ("proxy_protocol_tlv_", PROXY_PROTOCOL),
+    ("jwt_header_", "eddy has no JWT module"),
+    ("jwt_claim_", "eddy has no JWT module"),
+];
+
+const PROXY_PROTOCOL: &str = "listeners of an nginx.conf have no PROXY protocol; those of an eddy.yaml have, and `$remote_addr` is the client's then";
+
+/// Variables that no configuration can define.
+const NAMES: [(&str, &[&str]); 8] = [
+    (
+        "eddy serves no files",
+        &["document_root", "realpath_root", "request_filename", "fastcgi_script_name", "fastcgi_path_info"],
+    ),
+    (
+        "it is a figure of the exchange; eddy's access log has it",
+        &[
+            "status",
+            "bytes_sent",
+            "body_bytes_sent",
+            "request_time",
+            "request_length",
+            "request_completion",
+            "connection",
+            "connection_requests",
+            "connection_time",
+            "pipe",
+            "msec",
+            "time_local",
+            "time_iso8601",
+            "gzip_ratio",
+        ],
+    ),
+    ("the body is streamed and never held as a whole", &["request_body", "request_body_file"]),
+    ("authentication is a filter's in eddy", &["remote_user", "invalid_referer", "secure_link", "uid_got"]),
+    (
+        "it means nothing in eddy",
+        &["hostname", "nginx_version", "pid", "limit_rate", "binary_remote_addr", "tcpinfo_rtt"],
+    ),
+    (
+        UPSTREAM,
+        &[
+            "upstream_addr",
+            "upstream_status",
+            "upstream_connect_time",
+            "upstream_header_time",
+            "upstream_response_time",
+            "upstream_response_length",
+            "upstream_bytes_received",
+            "upstream_bytes_sent",
+        ],
+    ),
+    (
+        PROXY_PROTOCOL,
+        &[
+            "proxy_protocol_addr",
+            "proxy_protocol_port",
+            "proxy_protocol_server_addr",
+            "proxy_protocol_server_port",
+        ],
+    ),
+    (
+        "of a TLS connection eddy keeps protocol, cipher, names and the subject of the client's certificate",
+        &[
+            "ssl_ciphers",
+            "ssl_curve",
+            "ssl_curves",
+            "ssl_session_id",
+            "ssl_sigalg",
+            "ssl_client_cert",
+            "ssl_client_raw_cert",
+            "ssl_client_escaped_cert",
+            "ssl_client_i_dn",
+            "ssl_client_i_dn_legacy",
+            "ssl_client_s_dn_legacy",
+            "ssl_client_serial",
+            "ssl_client_fingerprint",
+            "ssl_client_sigalg",
+            "ssl_client_v_start",
+            "ssl_client_v_end",
+            "ssl_client_v_remain",
+        ],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{Variable, Variables};
+
+    #[test]
+    fn a_configuration_may_define_what_nginx_has_no_variable_for() {
+        let mut variables = Variables::default();
+        for name in
+            ["upstream_endpoint", "ssl_redirect", "sent_http_x", "upstream_http_x", "http_own", "jwt_own"]
+        {
+            assert!(variables.define(name).is_some(), "{name}");
+            assert!(matches!(variables.find(name), Ok(Variable::Slot(_))), "{name}");
+        }
+        for name in [
+            "upstream_addr",
+            "ssl_cipher",
+            "ssl_client_cert",
+            "proxy_protocol_addr",
+            "realip_remote_addr",
+            "uri",
+        ] {
+            assert!(variables.define(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn variables_that_eddy_does_not_have_say_why() {
+        let mut variables = Variables::default();
+        for (name, word) in [
+            ("upstream_http_y", "answered"),
+            ("upstream_addr", "answered"),
+            ("ssl_client_cert", "certificate"),
+            ("proxy_protocol_addr", "PROXY"),
+            ("document_root", "files"),
+        ] {
+            assert!(variables.find(name).unwrap_err().contains(word), "{name}");
+        }
+        assert_eq!(variables.find("Realip_Remote_ADDR"), Ok(Variable::RemoteAddr));
+        assert_eq!(variables.find("ssl_early_data"), Ok(Variable::Nothing));
+    }
 }

@@ -25,8 +25,10 @@ pub struct Walk {
     /// What the groups of the last expression hold, and the text that they are pieces of.
     pub(crate) groups: Vec<Range<usize>>,
     pub(crate) group_text: Vec<u8>,
-    /// Body or address of an answer.
+    /// The body of an answer.
     pub(crate) text: Vec<u8>,
+    /// The address that an answer sends the client to.
+    pub(crate) address: Vec<u8>,
     /// Host, port and URI of an upstream that a value named.
     pub(crate) upstream_host: Vec<u8>,
     pub(crate) upstream_port: Vec<u8>,
@@ -46,6 +48,8 @@ pub struct Walk {
     /// The status that an error page answers with.
     pub(crate) answer_status: Option<u16>,
     pub(crate) has_error_page: bool,
+    /// Whether the request was sent on to an error page.
+    pub(crate) shows_error_page: bool,
     /// Whether an error page asks for `GET` in place of the client's method.
     pub(crate) becomes_get: bool,
     pub(crate) has_address: bool,
@@ -69,7 +73,7 @@ pub enum Outcome {
         /// The status.
         status: u16,
     },
-    /// The client is sent elsewhere; [`Walk::text`] has the address.
+    /// The client is sent elsewhere; [`Sites::write_location`] has the address.
     Redirect {
         /// The status.
         status: u16,
@@ -89,7 +93,7 @@ impl Walk {
         self.place
     }
 
-    /// The text of a `return`, or the address of a redirect.
+    /// The text of a `return`.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -122,6 +126,7 @@ impl Walk {
             &mut self.values,
             &mut self.group_text,
             &mut self.text,
+            &mut self.address,
             &mut self.upstream_host,
             &mut self.upstream_port,
             &mut self.upstream_uri,
@@ -139,6 +144,7 @@ impl Walk {
         self.changes_left = CHANGES_MAX + 1;
         self.answer_status = None;
         self.has_error_page = false;
+        self.shows_error_page = false;
         self.becomes_get = false;
         self.has_address = false;
         self.depth = 0;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::anyhow;
 use eddy_config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_http::{RequestHead, Version};
-use eddy_route::nginx::{SiteExplanation, SiteRequest};
+use eddy_route::nginx::{SiteExplanation, SiteRequest, SiteTls};
 use eddy_route::normalise::Normal;
 use eddy_route::{Candidate, Explanation, OtherDialect, RouteRequest, RouteScratch, Router};
 use serde::Serialize;
@@ -218,7 +218,10 @@ fn explain_site(
     asked: &Asked,
 ) -> Option<SiteExplanation> {
     let sites = config.sites.get(at.sites)?;
-    let Asked { bytes, head, .. } = asked;
+    let (mut bytes, mut head) = (asked.bytes.clone(), asked.head.clone());
+    let mut filter = sites.field_filter(at.address, head.host.of(&bytes), &mut RouteScratch::new());
+    head.edit(&mut bytes).retain(|name| filter.keeps(name));
+    let (bytes, head) = (&bytes, &head);
     let target = head.target.of(bytes);
     let target = target.get(target.len() - origin_len(head)..).unwrap_or_default();
     let (local_address, local_port) = match address {
@@ -238,7 +241,7 @@ fn explain_site(
             Version::Http11 => "HTTP/1.1",
             Version::Http2 => "HTTP/2.0",
         },
-        is_tls,
+        tls: is_tls.then(SiteTls::default),
         fields: head.fields(bytes),
         body_bytes: None,
         remote_address: b"127.0.0.1",

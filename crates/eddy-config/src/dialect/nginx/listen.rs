@@ -18,14 +18,16 @@ pub(super) struct Listen {
 }
 
 impl Reader<'_> {
-    /// Reads a `listen`.
-    pub(super) fn listen(&mut self, arguments: &[Word]) -> Option<Listen> {
-        let [address, parameters @ ..] = arguments else { return None };
-        let Some(listen) = parse_listen(&address.text) else {
-            return self.misfit(
-                address,
-                "an address such as `8080`, `127.0.0.1:8080`, `[::]:80` or `unix:/run/eddy.sock`",
+    /// Reads a `listen`: an address, or one for each port of a range.
+    pub(super) fn listen(&mut self, arguments: &[Word]) -> Vec<Listen> {
+        let [address, parameters @ ..] = arguments else { return Vec::new() };
+        let Some(addresses) = parse_ports(&address.text) else {
+            let wanted = format!(
+                "an address such as `8080`, `127.0.0.1:8080`, `[::]:80`, `8000-8010` (at most {PORTS_MAX} ports) or \
+                 `unix:/run/eddy.sock`"
             );
+            self.misfit::<()>(address, &wanted);
+            return Vec::new();
         };
         let (mut is_default, mut is_tls, mut has_http2) = (false, false, false);
         for parameter in parameters {
@@ -56,9 +58,36 @@ impl Reader<'_> {
                 }
             }
         }
-        Some(Listen { address: listen, is_default, is_tls, has_http2 })
+        let listen = |address| Listen { address, is_default, is_tls, has_http2 };
+        addresses.into_iter().map(listen).collect()
     }
 }
+
+/// The addresses of a `listen`, whose port may be a range such as `8000-8010`.
+fn parse_ports(text: &str) -> Option<Vec<ListenAddress>> {
+    if let Some(address) = parse_listen(text) {
+        return Some(vec![address]);
+    }
+    let (host, ports) = match text.rsplit_once(':') {
+        Some((host, ports)) => (Some(host), ports),
+        None => (None, text),
+    };
+    let (first, last) = ports.split_once('-')?;
+    let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+    if last < first || last - first >= PORTS_MAX {
+        return None;
+    }
+    let one = |port: u16| {
+        let text = host.map_or_else(|| port.to_string(), |host| format!("{host}:{port}"));
+        // What looks like a port may be the end of an address of IPv6.
+        parse_listen(&text)
+            .filter(|listen| matches!(listen, ListenAddress::Tcp(address) if address.port() == port))
+    };
+    (first..=last).map(one).collect()
+}
+
+/// Most ports of a range: each is a listener of every worker.
+const PORTS_MAX: u16 = 256;
 
 /// An address: a port, an IP address, or both; `*` is any.
 fn parse_listen(text: &str) -> Option<ListenAddress> {
@@ -88,7 +117,28 @@ fn parse_listen(text: &str) -> Option<ListenAddress> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_listen;
+    use super::{parse_listen, parse_ports};
+
+    #[test]
+    fn ports_may_be_a_range() {
+        let shown = |text: &str| {
+            let addresses = parse_ports(text)?;
+            Some(addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        };
+        for (text, expected) in [
+            ("8000-8002", "0.0.0.0:8000 0.0.0.0:8001 0.0.0.0:8002"),
+            ("127.0.0.1:81-82", "127.0.0.1:81 127.0.0.1:82"),
+            ("[::1]:81-81", "[::1]:81"),
+            ("*:65535-65535", "0.0.0.0:65535"),
+            ("8080", "0.0.0.0:8080"),
+        ] {
+            assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
+        }
+        assert_eq!(parse_ports("1-256").map(|ports| ports.len()), Some(256));
+        for text in ["8002-8001", "0-2", "1-257", "1-65535", "65535-65536", "a-b", "1-", "-1", "::1-2"] {
+            assert_eq!(shown(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn addresses_may_leave_out_a_part() {

@@ -7,7 +7,7 @@ use super::tree::Directive;
 use crate::problem::shown;
 
 impl Reader<'_> {
-    /// Reads a map and keeps it.
+    /// Reads a map and keeps it; one whose variable nothing reads, as where a log alone does, means nothing.
     pub(super) fn map(&mut self, directive: &Directive) {
         let [source, name] = directive.arguments.as_slice() else { return };
         let Some(variable) = name.text.strip_prefix('$') else {
@@ -20,6 +20,9 @@ impl Reader<'_> {
             self.report.error(name.place, message).hint("use another name");
             return;
         };
+        if !self.read_names.contains(&variable.to_ascii_lowercase()) {
+            return;
+        }
         let Some(source) = self.text(source) else {
             self.unread.insert(slot);
             return;

@@ -6,7 +6,9 @@
 mod block;
 mod catalogue;
 mod constants;
+mod declare;
 mod guard;
+mod harmless;
 mod include;
 mod listen;
 mod location;

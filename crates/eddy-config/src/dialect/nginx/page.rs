@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::block;
 use super::catalogue::{MODULES, Use};
-use super::guard;
+use super::{block, guard, harmless};
 
 /// The page of NGINX's directives in eddy, as Markdown.
 pub fn directives_page() -> String {
@@ -23,9 +22,23 @@ pub fn directives_page() -> String {
                 Use::Refused(note) => ("**refused**: ", note),
             };
             let remark = if matches!(known.use_, Use::Refused(_)) { guard::remark(known.name) } else { "" };
-            let _ =
-                writeln!(out, "| `{}` | {} | {word}{note}{remark} |", known.name, block::names(known.blocks));
+            let forms: Vec<String> =
+                harmless::forms(known.name).iter().map(|form| format!("`{} {form}`", known.name)).collect();
+            let forms = match forms.is_empty() {
+                true => String::new(),
+                false => format!("; {} is accepted", forms.join(", ")),
+            };
+            let (name, blocks) = (known.name, block::names(known.blocks));
+            let _ = writeln!(out, "| `{name}` | {blocks} | {word}{note}{remark}{forms} |");
         }
+    }
+    out.push_str("\n## Protocols of upstreams that eddy does not speak\n\n| directive | stands in | in eddy |\n|---|---|---|\n");
+    for protocol in harmless::PROTOCOLS {
+        let _ = writeln!(
+            out,
+            "| `{protocol}_...` | {} | accepted, means nothing: it is for `{protocol}_pass`, which is refused |",
+            block::names(block::HTTP | block::SERVER | block::LOCATION)
+        );
     }
     out
 }

@@ -13,6 +13,7 @@ use super::block;
 use super::catalogue::{self, Use};
 use super::constants::Constants;
 use super::guard;
+use super::harmless::{changes_nothing, is_unused};
 use super::name_servers::NameServers;
 use super::targets::Targets;
 use super::tree::{Directive, Word};
@@ -49,6 +50,8 @@ pub(super) struct Reader<'r> {
     pub(super) has_workers: bool,
     /// The `resolver` of `http`.
     pub(super) resolver: Option<NameServers>,
+    /// The variables that directives read.
+    pub(super) read_names: HashSet<String>,
     /// Where variables of the configuration are first read.
     pub(super) first_uses: HashMap<u32, Place>,
     /// What `proxy_pass` may name beside upstreams.
@@ -94,6 +97,7 @@ impl<'r> Reader<'r> {
             unread: HashSet::new(),
             has_workers: false,
             resolver: None,
+            read_names: HashSet::new(),
             first_uses: HashMap::new(),
             targets: Targets::default(),
             folder: PathBuf::new(),
@@ -103,6 +107,9 @@ impl<'r> Reader<'r> {
     /// Whether a directive is to be read here; if not, that was said where there is anything to say.
     pub(super) fn accepts(&mut self, directive: &Directive, here: u16) -> bool {
         let Directive { name: Word { text, place }, arguments, block } = directive;
+        if is_unused(text, here) {
+            return false;
+        }
         let Some(known) = catalogue::find(text, here) else {
             let meant =
                 self.report.closest(text, catalogue::names()).map(|name| format!("did you mean `{name}`?"));
@@ -117,7 +124,7 @@ impl<'r> Reader<'r> {
                 .hint(format!("it belongs into: {}", block::names(known.blocks)));
             return false;
         }
-        if guard::is_decided(directive) {
+        if guard::is_decided(directive) || changes_nothing(directive) {
             return false;
         }
         match known.use_ {
@@ -219,8 +226,8 @@ impl<'r> Reader<'r> {
                 Some(pattern)
             }
             Err(problem) => {
-                let hint = "the syntax is that of Rust's regex crate: look-around, references to groups and possessive \
-                            repetition do not exist, since they can take exponential time";
+                let hint = "look-around, references to groups and possessive repetition do not exist here, since they can take \
+                            exponential time; what a `(?!...)` excepts can have a location of its own";
                 self.report.error(place, problem.to_string()).hint(hint);
                 None
             }
@@ -236,10 +243,15 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A time from a millisecond to a day.
+    /// A time from a millisecond to a day; a longer one, as people write for WebSockets, is a day.
     pub(super) fn time(&mut self, word: &Word) -> Option<Duration> {
-        let range = Duration::from_millis(1)..=Duration::from_secs(86_400);
-        match parse_time(&word.text).filter(|time| range.contains(time)) {
+        const MOST: Duration = Duration::from_secs(86_400);
+        match parse_time(&word.text).filter(|time| *time >= Duration::from_millis(1)) {
+            Some(time) if time > MOST => {
+                let message = format!("`{}` is longer than eddy waits: a day", shown(&word.text));
+                self.report.warning(word.place, message).hint("write `1d`");
+                Some(MOST)
+            }
             Some(time) => Some(time),
             None => self.misfit(word, "a time from 1ms to 1d such as `60s`"),
         }

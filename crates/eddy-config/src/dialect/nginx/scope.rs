@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::FieldEdits;
-use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule, TextTemplate};
+use eddy_route::nginx::{
+    ErrorPage, FieldNames, FieldText, LetterCase, RedirectForm, RedirectRule, TextTemplate,
+};
 
 use super::guard::Guards;
 use super::name_servers::NameServers;
@@ -42,12 +44,17 @@ pub(super) struct Scope {
     pub(super) names_server_in_redirects: bool,
     pub(super) names_port_in_redirects: bool,
     pub(super) merges_slashes: bool,
+    pub(super) allows_underscores: bool,
+    pub(super) ignores_invalid_fields: bool,
     pub(super) head_timeout: Option<Duration>,
     pub(super) idle_timeout: Option<Duration>,
     pub(super) requests_max: Option<u64>,
     pub(super) head_bytes_max: Option<u64>,
     /// `access_log`: a file, or `off`.
     pub(super) access_log: Option<Word>,
+    /// `charset`, for texts of `charset_types` that name none.
+    pub(super) charset: Option<Arc<str>>,
+    pub(super) charset_types: Arc<[Box<str>]>,
     /// `http2`: whether clients may speak HTTP/2.
     pub(super) has_http2: bool,
     /// Directives that guard and that eddy cannot carry out.
@@ -93,11 +100,15 @@ impl Default for Scope {
             names_server_in_redirects: false,
             names_port_in_redirects: true,
             merges_slashes: true,
+            allows_underscores: false,
+            ignores_invalid_fields: true,
             head_timeout: None,
             idle_timeout: None,
             requests_max: None,
             head_bytes_max: None,
             access_log: None,
+            charset: None,
+            charset_types: CHARSET_TYPES.map(Into::into).into(),
             has_http2: false,
             guards: Guards::default(),
             resolver: None,
@@ -126,6 +137,12 @@ impl Scope {
                     answer_fields.extend(reader.answer_field(name, value, rest.first()));
                 }
                 ("error_page", [.., _]) => error_pages.extend(reader.error_page(arguments)),
+                // Fields of the connection are never passed on.
+                ("proxy_hide_header", [name]) if is_hop(&name.text) => {}
+                ("charset_types", types) => {
+                    let types = types.iter().map(|name| name.text.to_ascii_lowercase().into());
+                    scope.charset_types = types.chain(["text/html".into()]).collect();
+                }
                 ("proxy_hide_header", [name]) => {
                     if let Err(fault) = hidden.remove(&name.text) {
                         reader.report.error(name.place, fault.to_string());
@@ -176,6 +193,27 @@ impl Scope {
         self.resolver.as_ref().map(|servers| servers.within(self.resolver_timeout))
     }
 
+    /// The type of texts that `return` sends, with the charset that it gets.
+    pub(super) fn typed_text(&self) -> Arc<str> {
+        match &self.charset {
+            Some(charset)
+                if self.charset_types.iter().any(|name| name.eq_ignore_ascii_case(&self.default_type)) =>
+            {
+                format!("{}; charset={charset}", self.default_type).into()
+            }
+            _ => Arc::clone(&self.default_type),
+        }
+    }
+
+    /// Which names fields of requests may have.
+    pub(super) fn field_names(&self) -> FieldNames {
+        match (self.ignores_invalid_fields, self.allows_underscores) {
+            (false, _) => FieldNames::Any,
+            (true, true) => FieldNames::Underscored,
+            (true, false) => FieldNames::Plain,
+        }
+    }
+
     /// What connections may become: clients switch to whatever an upstream takes, where the fields pass it on.
     pub(super) fn upgrades(&self) -> Upgrades {
         let protocols = if self.passes_upgrades { Protocols::Any } else { Upgrades::none().protocols };
@@ -200,9 +238,22 @@ impl Scope {
             "client_max_body_size" => {
                 set(&mut self.body_bytes_max, reader.size(word).map(|size| (size > 0).then_some(size)));
             }
+            "charset" if word.text.eq_ignore_ascii_case("off") => self.charset = None,
+            "charset" => {
+                let charset = reader.without_variables(word).map(|word| word.text);
+                let is_name =
+                    |text: &String| text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';');
+                self.charset = match charset {
+                    Some(text) if is_name(&text) => Some(text.into()),
+                    Some(_) => reader.misfit(word, "the name of a charset such as `utf-8`"),
+                    None => None,
+                };
+            }
             "absolute_redirect" => set(&mut self.names_host_in_redirects, reader.flag(word)),
             "server_name_in_redirect" => set(&mut self.names_server_in_redirects, reader.flag(word)),
             "port_in_redirect" => set(&mut self.names_port_in_redirects, reader.flag(word)),
+            "underscores_in_headers" => set(&mut self.allows_underscores, reader.flag(word)),
+            "ignore_invalid_headers" => set(&mut self.ignores_invalid_fields, reader.flag(word)),
             "merge_slashes" => set(&mut self.merges_slashes, reader.flag(word)),
             "client_header_timeout" => self.head_timeout = reader.time(word),
             "keepalive_timeout" if word.text == "0" => self.requests_max = Some(1),
@@ -285,6 +336,9 @@ impl Reader<'_> {
         if is_upgrade || (lower == "connection" && passes_option(&value.text)) {
             return None;
         }
+        if value.text.is_empty() && is_hop(&lower) && lower != "te" {
+            return None;
+        }
         if lower == "connection" && matches!(value.text.as_str(), "" | "close" | "keep-alive") {
             return None;
         }
@@ -315,6 +369,10 @@ impl Reader<'_> {
     fn answer_field(&mut self, name: &Word, value: &Word, always: Option<&Word>) -> Option<FieldText> {
         if let Some(always) = always.filter(|word| word.text != "always") {
             return self.misfit(always, "`always`");
+        }
+        // eddy writes the length of each answer; guides to CORS add this one to answers without a body.
+        if name.text.eq_ignore_ascii_case("content-length") && value.text == "0" {
+            return None;
         }
         let value = self.text(value)?;
         self.check_name(name)?;
@@ -403,6 +461,32 @@ impl Reader<'_> {
         retry
     }
 }
+
+/// Whether a field ends at each hop and is never passed on, so that to leave it out changes nothing.
+fn is_hop(name: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "connection",
+        "http2-settings",
+        "keep-alive",
+        "proxy",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "upgrade",
+    ];
+    NAMES.iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
+/// Types of texts that `charset` is for, unless `charset_types` names others.
+const CHARSET_TYPES: [&str; 6] = [
+    "text/html",
+    "text/xml",
+    "text/plain",
+    "text/vnd.wap.wml",
+    "application/javascript",
+    "application/rss+xml",
+];
 
 /// Most attempts beside the first.
 const TRIES_MAX: u8 = 10;

@@ -58,7 +58,13 @@ impl Reader<'_> {
             spec.steps = steps;
             spec.last_try = last_try;
         }
-        self.spec.servers.push(ServerSpec { names, place, locations, merges_slashes: scope.merges_slashes });
+        self.spec.servers.push(ServerSpec {
+            names,
+            place,
+            locations,
+            merges_slashes: scope.merges_slashes,
+            field_names: scope.field_names(),
+        });
         let index = u32::try_from(self.spec.servers.len() - 1).unwrap_or(u32::MAX);
         ServerRead { index, listens, scope, place: directive.name.place }
     }

@@ -155,7 +155,9 @@ impl Reader<'_> {
                 "weight" => endpoint.weight = self.count(&value, 1, 1000).unwrap_or(1),
                 "max_fails" => ejection.failures = self.count(&value, 0, 1000).unwrap_or(1),
                 "fail_timeout" => {
-                    if let Some(time) = parse_time(&value.text).filter(|time| !time.is_zero()) {
+                    if let Some(time) = parse_time(&value.text) {
+                        // NGINX counts in seconds, the one that has begun among them.
+                        let time = time.max(Duration::from_secs(1));
                         ejection =
                             EjectionConfig { base_time: time, time_max: time, memory: time, ..ejection };
                     } else {

@@ -138,6 +138,7 @@ impl Reader<'_> {
     fn http(&mut self, block: &[Directive], frame: &mut Frame) {
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
+        self.declare_variables(&directives);
         self.constants = Constants::of_http(&directives);
         self.resolver = self.group_resolver(&directives);
         for directive in &directives {

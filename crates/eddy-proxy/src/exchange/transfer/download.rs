@@ -238,7 +238,7 @@ impl Transfer<'_, '_> {
         self.end_race();
         let drive = &mut *self.drive;
         grpc::let_request_go(drive.exchange);
-        if site::intercepts(drive, status) {
+        if site::intercepts(drive, status, self.is_filtered) {
             return Err(Fault::Intercepted(status));
         }
         Ok(())
