@@ -28,7 +28,7 @@ use super::unbound::{listen_again, log_unbound, next_order};
 use super::watchdog::{Watch, watch};
 use crate::admin::AdminServer;
 use crate::control::{
-    Channel, ChildSettings, FilterAbout, QuarantineLimits, Quarantined, STATE_FORMAT, SocketPlace,
+    Channel, ChildSettings, FilterAbout, QuarantineLimits, Quarantined, STATE_FORMAT, SocketKey, SocketPlace,
     SocketRole, ToParent, memory_file,
 };
 use crate::filters::{FilterMaker, FilterNames, held, needs_new_process, version};
