@@ -2,7 +2,6 @@
 //! NGINX, and routes of the real Envoy that follow the text of the API.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
-#![expect(clippy::print_stdout, reason = "a test says what it compared")]
 
 mod apart;
 #[path = "../kubernetes/certificate.rs"]

@@ -4,7 +4,6 @@
 //! its absence a failure, `UPDATE=1` records anew.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
-#![expect(clippy::print_stdout, reason = "a test says what it compared")]
 
 mod documented;
 mod eddy;

@@ -53,7 +53,8 @@ async fn who_leaves_the_queue_passes_the_call_on() {
     drop(place);
     drop(leaving);
     assert!(staying.as_mut().poll(cx).is_ready());
-    drop((staying, first, second));
+    drop(staying);
+    drop((first, second));
     assert!(!pool.has_queue());
 }
 
