@@ -345,6 +345,23 @@ mod tests {
     }
 
     #[test]
+    fn forwarding_fields_tell_the_host_of_the_client() {
+        let texts = [
+            ("GET / HTTP/1.1\r\nHost: a:81\r\n\r\n", "a:81"),
+            ("GET http://a:81/ HTTP/1.1\r\nHost: b\r\n\r\n", "a:81"),
+        ];
+        for (text, host) in texts {
+            let (mut bytes, mut head) = parsed(text);
+            head.set_authority(&mut bytes, b"filter.example").unwrap();
+            head.set_authority(&mut bytes, b"other.example").unwrap();
+            let text = written(&bytes, &head, false);
+            assert!(text.contains("\r\nHost: other.example\r\n"), "{text}");
+            assert!(text.contains(&format!("\r\nX-Forwarded-Host: {host}\r\n")), "{text}");
+            assert!(!text.contains("filter.example"), "{text}");
+        }
+    }
+
+    #[test]
     fn forwarding_fields_that_a_filter_sets_are_sent_once() {
         for is_trusted in [false, true] {
             let (mut bytes, mut head) = parsed(
