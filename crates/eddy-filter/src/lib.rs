@@ -24,7 +24,8 @@ pub mod builtin;
 pub use call::{CALL_WITHOUT_PHASE, Call, EndReason, Ended, Step};
 pub use chain::{CHAIN_FILTERS_MAX, Chain, ChainStep, ChainTooLong, Entry};
 pub use edit::{
-    EDITS_BYTES_MAX, Edit, EditError, EditLog, EditRecord, EditRefused, Head, apply_to_body, apply_to_fields,
+    EDITS_BYTES_MAX, Edit, EditError, EditLog, EditRecord, EditRefused, FilterLimit, Head, apply_to_body,
+    apply_to_fields,
 };
 pub use filter::{FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
 pub use handle::{Announced, Direction, Handle, HandleTable};

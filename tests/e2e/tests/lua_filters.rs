@@ -326,6 +326,19 @@ end";
     ensure!(gateway.exchange(ask("open")).await?.status == 200);
     let text = gateway.lines().text();
     ensure!(text.contains("script:5: it broke"), "{text}");
+    // A failure of another kind in the same second does not hide which limit was met.
+    let told = [
+        (" cause=cpu ", "it used more CPU time than `lua.cpu` allows (20ms)"),
+        (
+            " cause=memory ",
+            "it needs more memory than `lua.memory` allows (4MiB, 256KiB of it for one value)",
+        ),
+    ];
+    for (cause, why) in told {
+        let line = text.lines().find(|line| line.contains(why));
+        let is_whole = |line: &&str| line.contains(cause) && line.contains(" filter=script ");
+        ensure!(line.is_some_and(|line| is_whole(&line)), "{text}");
+    }
     let metrics = gateway.admin("/metrics").await?.text();
     ensure!(sum_of_series(&metrics, "eddy_filter_faults_total") >= 5.0, "{metrics}");
     gateway.stop().await

@@ -377,7 +377,7 @@ fn shown(edits: &EditLog) -> Vec<String> {
         Edit::Metadata { space, key, value } => format!("note {}.{}={}", text(space), text(key), text(value)),
         Edit::ClearRoute => "clear route".to_owned(),
         Edit::Endpoint { address, is_strict } => format!("endpoint {} {is_strict}", text(address)),
-        Edit::Fault(why) => format!("fault {}", text(why)),
+        Edit::Fault(why) | Edit::LimitFault { why, .. } => format!("fault {}", text(why)),
         Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) | Edit::ReplyGrpc(_) => {
             format!("{edit:?}")
         }

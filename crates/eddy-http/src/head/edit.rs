@@ -12,6 +12,14 @@ use crate::method::{METHOD_BYTES_MAX, Method};
 use crate::octet::{is_tchar, is_text};
 use crate::span::Span;
 
+/// Checks a field that is to be set or added.
+///
+/// # Errors
+/// Any [`EditFault`] but [`EditFault::HeadFull`].
+pub fn check_field(name: &[u8], value: &[u8]) -> Result<(), EditFault> {
+    FieldsEditor::new(&mut Vec::new(), &mut Vec::new()).check(name, value).map(drop)
+}
+
 /// The fields of a head and the bytes they lie in, open for changes.
 #[derive(Debug)]
 pub struct FieldsEditor<'a> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use eddy_filter::{Direction, Host as EddyHost, Level};
 use proxy_wasm_host::{ContextId, SharedView};
@@ -21,6 +22,12 @@ pub(crate) struct Common {
     pub(crate) host: Arc<dyn EddyHost>,
     pub(crate) metrics: Metrics,
     pub(crate) queues: Queues,
+    /// Longest CPU time of a call, as configured.
+    pub(crate) cpu: Duration,
+    /// Longest time of a start.
+    pub(crate) start_time: Duration,
+    /// Largest memory of an instance, as configured.
+    pub(crate) memory_bytes: u64,
 }
 
 /// A filter of the configuration: a plugin of the module.
@@ -38,7 +45,7 @@ pub(crate) struct Plugin {
 
 /// What eddy does for one machine.
 pub(crate) struct Embedding {
-    pub(super) common: Arc<Common>,
+    pub(crate) common: Arc<Common>,
     /// The worker that the machine belongs to.
     pub(crate) worker: u16,
     /// Names the machine among those that its worker had.
