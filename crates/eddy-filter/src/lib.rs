@@ -27,9 +27,9 @@ pub use edit::{
     EDITS_BYTES_MAX, Edit, EditError, EditLog, EditRecord, EditRefused, FilterLimit, Head, apply_to_body,
     apply_to_fields,
 };
-pub use filter::{FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
+pub use filter::{CallLimits, FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
 pub use handle::{Announced, Direction, Handle, HandleTable};
-pub use host::{Event, EventKind, Host, HostError, Level, Outbound, Wake};
+pub use host::{CallBond, Event, EventKind, Host, HostError, Level, Outbound, Wake};
 pub use kept::{KeptFields, KeptView};
 pub use metadata::{METADATA_BYTES_MAX, Metadata, MetadataFull};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};

@@ -144,6 +144,7 @@ impl Cell {
             is_body_whole: is_body && is_last && !has_passed,
         };
         let (context, exchange, turn) = (stream.context, call.exchange, call.turn);
+        machine.embedding().exchange = Some(exchange);
         if view.phase == Phase::Log {
             let plugin = Arc::clone(&stream.plugin);
             let ended = machine.enter_with(shown, &plugin, context, |vm| vm.end(context), |_, _| ());

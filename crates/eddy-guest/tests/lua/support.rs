@@ -58,7 +58,7 @@ impl Host for FakeHost {
             text(request.target),
             text(request.authority),
             request.timeout_ms,
-            if request.exchange.is_some() { "" } else { " alone" }
+            if request.bond == eddy_filter::CallBond::Awaited { "" } else { " alone" }
         );
         let mut fields = request.fields.clone();
         fields.sort_unstable();

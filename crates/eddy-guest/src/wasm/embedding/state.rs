@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{Direction, Host as EddyHost, Level};
+use eddy_filter::{Direction, Handle, Host as EddyHost, Level};
 use proxy_wasm_host::{ContextId, SharedView};
 
 use super::answer::CallAnswer;
@@ -56,6 +56,8 @@ pub(crate) struct Embedding {
     pub(crate) current: Option<Arc<Plugin>>,
     /// The stream whose callback is under way.
     pub(crate) stream: Option<ContextId>,
+    /// The exchange of that stream.
+    pub(crate) exchange: Option<Handle>,
     pub(crate) sight: Sight,
     /// What the stream wants done when its callback is over.
     pub(crate) wishes: Wishes,
@@ -99,6 +101,7 @@ impl Embedding {
             owners: Vec::new(),
             current: None,
             stream: None,
+            exchange: None,
             sight: Sight::default(),
             wishes: Wishes::default(),
             waiting: Vec::new(),
