@@ -11,7 +11,7 @@ use super::lane::States;
 use super::module::LinearModule;
 use crate::failure::GuestFailure;
 use crate::graveyard::Graveyard;
-use crate::guest::{Guest, MadeFilter, find};
+use crate::guest::{Guest, MadeFilter, find, plain_names};
 use crate::thread::prepare_thread;
 
 /// Filters of a module of Wasm by the contract over linear memory.
@@ -82,6 +82,11 @@ impl LinearLibrary {
     /// The names of its filters.
     pub fn filters(&self) -> &[String] {
         &self.shared.filters
+    }
+
+    /// The names of its filters, each once.
+    pub fn names(&self) -> Vec<&str> {
+        plain_names(&self.shared.filters)
     }
 
     /// The kit and the toolchain that it was built with.
