@@ -366,6 +366,7 @@ mod tests {
         let host = FilterHost::new(1, 1, Level::Info);
         let number = host.number("busy");
         let (page, _fd) = SharedPage::create().unwrap();
+        let page = Arc::new(page);
         assert_eq!(entered(), 0);
         note_worker(&page, 0);
         assert_eq!(entered(), 0);

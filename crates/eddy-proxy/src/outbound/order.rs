@@ -280,12 +280,13 @@ mod tests {
     fn an_order_ends_once() {
         let orders = Orders::default();
         let order = Order::check(&outbound(b"/", Vec::new())).unwrap();
-        orders.begin(&order).unwrap();
-        assert_eq!(orders.begin(&order), Err(HostError::Invalid));
+        orders.begin(&order, CallLimits::default()).unwrap();
+        assert_eq!(orders.begin(&order, CallLimits::default()), Err(OrderRefusal::TokenInUse));
         assert!(orders.end(1, 2));
         assert!(!orders.end(1, 2));
-        orders.begin(&order).unwrap();
+        orders.begin(&order, CallLimits::default()).unwrap();
     }
+
     fn order(filter: u32, token: u64, exchange: Option<u64>, bond: CallBond) -> Order {
         let exchange = exchange.map(Handle::from_number);
         Order::check(&Outbound { filter, token, exchange, bond, ..outbound(b"/", Vec::new()) }).unwrap()
