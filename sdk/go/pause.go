@@ -23,7 +23,7 @@ var (
 	// ErrUnknown means that there is no such cluster, filter or call.
 	ErrUnknown error = raw.Unknown
 	// ErrBusy means that as many goroutines run for filters as may, see [Options].
-	ErrBusy = errors.New("as many goroutines run for filters as may")
+	ErrBusy = errors.New("as many goroutines run for filters as Options.GoroutinesMax or GoroutinesSoftMax allow")
 )
 
 // Options are settings of the Go runtime within the gateway, for [Configure].

@@ -255,6 +255,13 @@ pub enum GoSource {
     Package(PathBuf),
     /// A bundle that was built before.
     Library(PathBuf),
+    /// The configuration's bundle, and the folder of the filter's package in it.
+    Linked {
+        /// The bundle.
+        library: PathBuf,
+        /// The folder.
+        package: PathBuf,
+    },
 }
 
 /// What a rule says of a filter.

@@ -74,10 +74,21 @@ pub struct FilterPolicy {
     pub pause_timeout: Duration,
     /// Largest body that it may have collected, bytes. Default 1 MiB.
     pub body_bytes_max: u64,
+    /// Most requests of its own that it has under way.
+    pub calls: CallLimits,
     /// Whether its hooks run elsewhere than on the worker's thread.
     pub is_blocking: bool,
     /// Whether it is entered only where a rule says so.
     pub is_disabled: bool,
+}
+
+/// Most requests of a filter's own that are under way at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallLimits {
+    /// Those made in one exchange. Default 16.
+    pub per_exchange: u32,
+    /// Those that no exchange waits for, of all workers. Default 128.
+    pub background: u32,
 }
 
 /// What becomes of an exchange in which a filter fails.
@@ -131,9 +142,16 @@ impl Default for FilterPolicy {
             on_failure: FailurePolicy::Closed,
             pause_timeout: Duration::from_secs(30),
             body_bytes_max: 1024 * 1024,
+            calls: CallLimits::default(),
             is_blocking: false,
             is_disabled: false,
         }
+    }
+}
+
+impl Default for CallLimits {
+    fn default() -> Self {
+        Self { per_exchange: 16, background: 128 }
     }
 }
 

@@ -100,8 +100,10 @@ pub struct Outbound<'a> {
     pub filter: u32,
     /// Comes back in the event.
     pub token: u64,
-    /// The exchange it is for, if any: when that is over, the request is given up.
+    /// The exchange that it was made in, if any.
     pub exchange: Option<Handle>,
+    /// What ties it to that exchange.
+    pub bond: CallBond,
     /// The cluster's name.
     pub cluster: &'a str,
     /// The method.
@@ -116,6 +118,18 @@ pub struct Outbound<'a> {
     pub body: &'a [u8],
     /// Longest time until the whole answer is there, milliseconds.
     pub timeout_ms: u32,
+}
+
+/// What ties a filter's request to the exchange that it was made in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallBond {
+    /// The exchange waits for it: when that is over, the request is given up.
+    #[default]
+    Awaited,
+    /// The exchange may wait for it: when that is over, it goes on as a background call.
+    Lasting,
+    /// No exchange waits for it: a background call.
+    Background,
 }
 
 /// Something that happened for a filter.

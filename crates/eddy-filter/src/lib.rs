@@ -24,11 +24,12 @@ pub mod builtin;
 pub use call::{CALL_WITHOUT_PHASE, Call, EndReason, Ended, Step};
 pub use chain::{CHAIN_FILTERS_MAX, Chain, ChainStep, ChainTooLong, Entry};
 pub use edit::{
-    EDITS_BYTES_MAX, Edit, EditError, EditLog, EditRecord, EditRefused, Head, apply_to_body, apply_to_fields,
+    EDITS_BYTES_MAX, Edit, EditError, EditLog, EditRecord, EditRefused, FilterLimit, Head, apply_to_body,
+    apply_to_fields,
 };
-pub use filter::{FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
+pub use filter::{CallLimits, FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
 pub use handle::{Announced, Direction, Handle, HandleTable};
-pub use host::{Event, EventKind, Host, HostError, Level, Outbound, Wake};
+pub use host::{CallBond, Event, EventKind, Host, HostError, Level, Outbound, Wake};
 pub use kept::{KeptFields, KeptView};
 pub use metadata::{METADATA_BYTES_MAX, Metadata, MetadataFull};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};

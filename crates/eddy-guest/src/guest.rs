@@ -44,8 +44,15 @@ pub(crate) fn find(library: &str, filters: &[String], name: &str) -> Result<(), 
     Err(LoadError::UnknownFilter {
         library: library.to_owned(),
         name: name.to_owned(),
-        known: filters.join(", "),
+        known: plain_names(filters).join(", "),
     })
+}
+
+/// The names of a library's filters, without those that name a filter's package, too: `IMPORT/PATH:NAME`.
+pub(crate) fn plain_names(filters: &[String]) -> Vec<&str> {
+    let is_known = |name: &str| filters.iter().any(|known| known == name);
+    let is_plain = |known: &&str| known.rsplit_once(':').is_none_or(|(_, name)| !is_known(name));
+    filters.iter().map(String::as_str).filter(is_plain).collect()
 }
 
 /// A filter that a guest has made.

@@ -7,6 +7,7 @@
 //! With `eddy-io` one of the two crates of the product that contain `unsafe`.
 
 mod engine;
+mod failure;
 mod graveyard;
 mod guest;
 mod linear;

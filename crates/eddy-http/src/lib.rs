@@ -42,7 +42,7 @@ pub use grpc::{
 };
 pub use head::{
     Asked, FieldsEditor, HEAD_BYTES_EDITED_MAX, HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead,
-    ResponseBody, ResponseHead, TargetForm,
+    ResponseBody, ResponseHead, TargetForm, check_field,
 };
 pub use http2::{
     ABUSE_LABELS, Abuse, ErrorCode, FramedHead, Gone, Http2, Http2Fault, Http2Limits, Loss, Opened, Reading,

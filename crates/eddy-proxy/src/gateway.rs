@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use crate::access::{AccessWriter, Sink};
 use crate::control::{HealthChecks, Names, ToCheck, watch, watch_throttling};
 use crate::error::ProxyError;
-use crate::host::FilterHost;
+use crate::host::{FilterHost, note_worker};
 use crate::plan::{Plan, PlanView, Ready};
 use crate::report::ClusterReport;
 use crate::stats::Stats;
@@ -299,6 +299,7 @@ impl Gateway {
         };
         let start = Start { parts, first, commands: receiver };
         let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {
+            note_worker(&start.parts.page, index);
             if let Err(error) = run(start) {
                 tracing::error!(index, %error, "a worker's loop cannot be made");
             }

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use eddy_config::{Config, FilterConfig, FilterKind, RuleFilterConfig};
 use eddy_filter::{
-    Call, Edit, EditLog, EndReason, Event, FailurePolicy, Filter, FilterInfo, FilterPolicy, FilterSet,
-    Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Verdict, View,
+    Call, CallBond, Edit, EditLog, EndReason, Event, FailurePolicy, Filter, FilterInfo, FilterPolicy,
+    FilterSet, Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Verdict, View,
 };
 use eddy_proxy::{FilterHost, Gateway, Stats};
 use place::{connect, free_address, start_filtered};
@@ -1254,6 +1254,7 @@ fn outbound(token: u64, cluster: &str) -> Outbound<'_> {
         filter: 1,
         token,
         exchange: None,
+        bond: CallBond::Awaited,
         cluster,
         method: b"POST",
         target: b"/check?a",

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use wasm_sandbox::{Ending, message_of};
+use wasm_sandbox::{Ending, Refused, message_of};
 
 use crate::abi::Callback;
 
@@ -26,6 +26,9 @@ pub enum FaultKind {
     StackOverflow,
     /// It ended after it was refused memory or table elements beyond its limit.
     Memory,
+    /// It ended after it was refused memory or table elements within its limit: its own maximum is lower, or the system had
+    /// none.
+    NoMemory,
     /// It ended itself with this code.
     Exit(u32),
     /// It answered a callback with a number that means nothing.
@@ -51,13 +54,14 @@ impl Fault {
     pub(crate) fn of_error(
         error: &wasmtime::Error,
         callback: Option<Callback>,
-        was_refused_memory: bool,
+        refused: Option<Refused>,
     ) -> Self {
-        let kind = match Ending::of(error, was_refused_memory) {
+        let kind = match Ending::of(error, refused) {
             Ending::Trap => FaultKind::Trap,
             Ending::Deadline => FaultKind::Deadline,
             Ending::StackOverflow => FaultKind::StackOverflow,
             Ending::Memory => FaultKind::Memory,
+            Ending::NoMemory => FaultKind::NoMemory,
             Ending::Exit(code) => FaultKind::Exit(code),
             Ending::Host => FaultKind::Host,
         };

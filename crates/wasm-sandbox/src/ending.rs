@@ -3,6 +3,8 @@
 use thiserror::Error;
 use wasmtime::{Trap, WasmBacktrace};
 
+use crate::store::Refused;
+
 /// How a call ended that did not return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ending {
@@ -13,8 +15,11 @@ pub enum Ending {
     Deadline,
     /// It called itself deeper than the stack allows.
     StackOverflow,
-    /// It ended after it was refused memory or table elements.
+    /// It ended after it was refused memory or table elements beyond its limit.
     Memory,
+    /// It ended after it was refused memory or table elements within its limit: its own maximum is lower, or the system
+    /// had none.
+    NoMemory,
     /// It ended itself with this code.
     Exit(u32),
     /// A function of the host failed.
@@ -23,15 +28,17 @@ pub enum Ending {
 
 impl Ending {
     /// What the machine's error means, of a call in which memory was or was not refused.
-    pub fn of(error: &wasmtime::Error, was_refused_memory: bool) -> Self {
+    pub fn of(error: &wasmtime::Error, refused: Option<Refused>) -> Self {
+        let of_memory = refused.map(|refused| match refused {
+            Refused::Limit => Self::Memory,
+            Refused::Elsewhere => Self::NoMemory,
+        });
         match (error.downcast_ref::<Exit>(), error.downcast_ref::<Trap>()) {
             // What a runtime does when it gets no memory differs: some end themselves, some trap.
-            (Some(_), _) if was_refused_memory => Self::Memory,
-            (Some(exit), _) => Self::Exit(exit.0),
+            (Some(exit), _) => of_memory.unwrap_or(Self::Exit(exit.0)),
             (None, Some(Trap::Interrupt)) => Self::Deadline,
             (None, Some(Trap::StackOverflow)) => Self::StackOverflow,
-            (None, Some(_)) if was_refused_memory => Self::Memory,
-            (None, Some(_)) => Self::Trap,
+            (None, Some(_)) => of_memory.unwrap_or(Self::Trap),
             (None, None) if error.is::<Missing>() => Self::Trap,
             (None, None) => Self::Host,
         }

@@ -18,5 +18,5 @@ mod wasi;
 pub use ending::{Ending, Exit, Missing, cause_of, message_of};
 pub use engine::{Allocation, Engine, EngineError, EngineSettings, Ticker};
 pub use region::{Beyond, Region};
-pub use store::{Bounds, Confined, Confinement, Line, Output, begin, confine, memory_of, put};
+pub use store::{Bounds, Confined, Confinement, Line, Output, Refused, begin, confine, memory_of, put};
 pub use wasi::{Clock, Sandbox, SystemClock, define as define_wasi};

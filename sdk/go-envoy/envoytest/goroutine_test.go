@@ -1,6 +1,7 @@
 package envoytest_test
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -298,6 +299,84 @@ func TestContinueMayAskForTheBody(t *testing.T) {
 		}
 		if r := playBy(t, on, get, okay, f); r.Status != 500 {
 			t.Errorf("there is no body to wait for: %+v", r)
+		}
+	})
+}
+
+func TestGoexitInABlockingHookIsAFaultAtOnce(t *testing.T) {
+	for what, on := range map[string]hooks{
+		"a head": {decodeHeaders: func(*script, api.RequestHeaderMap, bool) api.StatusType {
+			runtime.Goexit()
+			return api.Continue
+		}},
+		"an answer": {encodeHeaders: func(s *script, _ api.ResponseHeaderMap, _ bool) api.StatusType {
+			s.callbacks.EncoderFilterCallbacks().Continue(api.Continue)
+			runtime.Goexit()
+			return api.Running
+		}},
+	} {
+		r := playBy(t, on, get, okay, envoytest.Filter{Name: "script", Blocking: true})
+		if r.Status != 500 || len(r.Faults) != 1 || !strings.Contains(r.Faults[0], "runtime.Goexit") {
+			t.Errorf("%s: %d %q", what, r.Status, r.Faults)
+		}
+	}
+}
+
+func TestDataThatIsInjectedBetweenPiecesGoesBeforeTheNext(t *testing.T) {
+	bothWays(t, func(t *testing.T, f envoytest.Filter) {
+		pieces := 0
+		r := playBy(t, hooks{
+			decodeHeaders: func(s *script, _ api.RequestHeaderMap, _ bool) api.StatusType {
+				injected := make(chan struct{})
+				go func() {
+					defer close(injected)
+					s.callbacks.DecoderFilterCallbacks().InjectData([]byte("zero "))
+				}()
+				<-injected
+				return api.Continue
+			},
+			decodeData: func(_ *script, b api.BufferInstance, _ bool) api.StatusType {
+				if pieces++; pieces == 1 {
+					b.Reset()
+				}
+				return api.Continue
+			},
+		}, post, okay, f)
+		if r.Upstream.Text() != "zero two three" {
+			t.Errorf("the endpoint got %q, faults %q", r.Upstream.Text(), r.Faults)
+		}
+	})
+}
+
+func TestDataThatCannotBeInjectedIsToldOf(t *testing.T) {
+	r := play(t, hooks{encodeHeaders: func(s *script, _ api.ResponseHeaderMap, _ bool) api.StatusType {
+		go func() {
+			// The request has no body, and this goroutine no barrier for a panic.
+			s.callbacks.DecoderFilterCallbacks().InjectData([]byte("12345"))
+			s.callbacks.EncoderFilterCallbacks().Continue(api.Continue)
+		}()
+		return api.Running
+	}}, get, okay)
+	if r.Status != 200 || len(r.Faults) != 0 {
+		t.Errorf("%+v", r)
+	}
+	for _, record := range envoytest.Records() {
+		if strings.Contains(record.Text, "InjectData: the body has gone on to its end; 5 bytes are not sent") {
+			return
+		}
+	}
+	t.Error("nothing was logged")
+}
+
+func TestAStatusAmongTheHeadersOfALocalReplyIsLeftOut(t *testing.T) {
+	bothWays(t, func(t *testing.T, f envoytest.Filter) {
+		r := playBy(t, hooks{decodeHeaders: func(s *script, _ api.RequestHeaderMap, _ bool) api.StatusType {
+			headers := map[string][]string{":status": {"200"}, "x-why": {"because"}}
+			s.callbacks.DecoderFilterCallbacks().SendLocalReply(403, "no", headers, -1, "denied")
+			return api.LocalReply
+		}}, get, okay, f)
+		if r.Status != 403 || r.Text() != "no" || len(r.Faults) != 0 {
+			t.Errorf("%+v", r)
 		}
 	})
 }

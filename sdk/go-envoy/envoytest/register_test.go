@@ -251,3 +251,19 @@ func TestLogs(t *testing.T) {
 		t.Error(all)
 	}
 }
+
+func init() { envoytest.RegisterByFramework("shared", "outer") }
+
+func TestPackagesThatRegisterByOneFrameworkKeepTheirNames(t *testing.T) {
+	const inner = "github.com/envoyproxy/envoy/envoytest"
+	for where, want := range map[string]string{inner: "inner", inner + "_test": "outer"} {
+		g := envoytest.New(t, envoytest.Filter{Name: where + ":shared"})
+		if got := g.Do(get, okay).Upstream.Fields.Get("x-mark"); got != want {
+			t.Errorf("%s: %q", where, got)
+		}
+	}
+	err := envoytest.Configure(t, envoytest.Filter{Name: "shared"})
+	if err == nil || !strings.Contains(err.Error(), inner+":shared") || !strings.Contains(err.Error(), inner+"_test:shared") {
+		t.Error(err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -53,39 +54,96 @@ type config struct {
 var (
 	registry struct {
 		sync.Mutex
-		factories map[string]Factory
+		// kinds has what is registered under each name, one for each package.
+		kinds map[string][]registration
 	}
 	filters table[instance]
 	configs table[config]
 	stops   []func()
 )
 
-// Register makes filters of a name available. Filters do it in init; a name that is taken is a panic then.
+// registration is what a package makes available under a name.
+type registration struct {
+	where   string // its import path; empty for a name that no package owns
+	factory Factory
+}
+
+// Register makes filters of a name available. Filters do it in init. A name needs to be unique in its package, see
+// [Registrant]: one that the package has taken is a panic. Filters of several packages that share a name are told apart
+// as "IMPORT/PATH:NAME".
 func Register(name string, f Factory) {
+	register(name, Registrant(kitPath), f)
+}
+
+// RegisterShared makes filters of exactly this name available. It is for kits that tell packages apart by themselves.
+func RegisterShared(name string, f Factory) { register(name, "", f) }
+
+func register(name, where string, f Factory) {
 	registry.Lock()
 	defer registry.Unlock()
-	if registry.factories == nil {
-		registry.factories = map[string]Factory{}
+	if registry.kinds == nil {
+		registry.kinds = map[string][]registration{}
 	}
 	if name == "" || f == nil {
 		panic("eddy: a filter needs a name and a factory")
 	}
-	if _, taken := registry.factories[name]; taken {
-		panic(fmt.Sprintf("eddy: two filters are called %q", name))
+	for _, other := range registry.kinds[name] {
+		if other.where == where {
+			panic(fmt.Sprintf("eddy: package %q registers two filters that are called %q", where, name))
+		}
 	}
-	registry.factories[name] = f
+	registry.kinds[name] = append(registry.kinds[name], registration{where, f})
 }
 
-// Names gives the names of all filters, sorted.
+// Names gives the names of all filters, sorted: each as it was registered, and with its package before it.
 func Names() []string {
 	registry.Lock()
 	defer registry.Unlock()
-	names := make([]string, 0, len(registry.factories))
-	for name := range registry.factories {
+	names := plainNames()
+	for name, kinds := range registry.kinds {
+		for _, k := range kinds {
+			if full := k.where + ":" + name; k.where != "" && len(full) <= nameBytes {
+				names = append(names, full)
+			}
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// plainNames gives the names as they were registered. The caller holds the lock.
+func plainNames() []string {
+	names := make([]string, 0, 2*len(registry.kinds))
+	for name := range registry.kinds {
 		names = append(names, name)
 	}
 	sort.Strings(names)
 	return names
+}
+
+// find gives the factory for a name, with or without its package.
+func find(name string) (Factory, error) {
+	registry.Lock()
+	defer registry.Unlock()
+	kinds := registry.kinds[name]
+	if at := strings.LastIndexByte(name, ':'); at >= 0 && len(kinds) == 0 {
+		for _, k := range registry.kinds[name[at+1:]] {
+			if k.where == name[:at] {
+				kinds = append(kinds, k)
+			}
+		}
+	}
+	switch len(kinds) {
+	case 0:
+		return nil, fmt.Errorf("there is no filter %q in this library, only %q", name, plainNames())
+	case 1:
+		return kinds[0].factory, nil
+	}
+	full := make([]string, len(kinds))
+	for i, k := range kinds {
+		full[i] = k.where + ":" + name
+	}
+	return nil, fmt.Errorf("filter %q is registered by more than one package: say one of %q", name, full)
 }
 
 // OnStop adds what is to be done when the process is about to end.
@@ -103,11 +161,9 @@ func NewFilter(name string, text []byte, id uint32) (handle uint64, info Info, e
 }
 
 func newFilter(name string, text []byte, id uint32) (handle uint64, info Info, err error) {
-	registry.Lock()
-	factory := registry.factories[name]
-	registry.Unlock()
-	if factory == nil {
-		return 0, Info{}, fmt.Errorf("there is no filter %q in this library, only %q", name, Names())
+	factory, err := find(name)
+	if err != nil {
+		return 0, Info{}, err
 	}
 	filter, info, err := factory.New(name, slices.Clone(text), id)
 	if err != nil {
@@ -260,3 +316,10 @@ func (t *table[T]) remove(handle uint64) {
 	(*t.slots.Load())[index].Store(nil)
 	t.free = append(t.free, index)
 }
+
+const (
+	// kitPath is the import path of the kit on top of this package.
+	kitPath = "github.com/eddy-gateway/eddy/sdk/go"
+	// nameBytes is the longest name that the gateway reads.
+	nameBytes = 256
+)

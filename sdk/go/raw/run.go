@@ -168,6 +168,13 @@ func PanicText(r any) string {
 	return strings.ToValidUTF8(text, "?")
 }
 
+// GoexitText describes a call of runtime.Goexit, with the stack below it. It is for deferred functions that run because of
+// one.
+func GoexitText() string {
+	text := "the filter called runtime.Goexit\n" + stack()
+	return strings.ToValidUTF8(text[:min(len(text), FaultBytes)], "?")
+}
+
 // stack gives the frames below the panic or Goexit that is under way.
 func stack() string {
 	buffer := make([]byte, 4*FaultBytes)

@@ -198,8 +198,12 @@ async fn nobody_else_notices_what_fails_again_and_again() -> Result<()> {
         ensure!(run.site.gateway.children()? == before, "the gateway process was replaced");
         let metrics = run.site.gateway.admin("/metrics").await?.text();
         for filter in run.site.filters.iter().filter(|filter| filter.status == 500 && !filter.is_awaited) {
-            let series = format!("eddy_filter_faults_total{{filter=\"{}\",kind=\"fault\"}}", filter.name);
-            let counted = sum_of_series(&metrics, &series);
+            let of = |kind: &str| {
+                let series =
+                    format!("eddy_filter_faults_total{{filter=\"{}\",kind=\"{kind}\"}}", filter.name);
+                sum_of_series(&metrics, &series)
+            };
+            let counted: f64 = ["fault", "memory", "cpu"].map(of).iter().sum();
             ensure!((counted - f64::from(rounds)).abs() < 0.5, "{}: {counted} faults counted", filter.told);
         }
         run.site.gateway.stop().await?;

@@ -1,10 +1,13 @@
 //! Filters in Lua, in the program as it runs.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{Gateway, sum_of_series};
-use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
 use eddy_e2e::place::TempDir;
 use eddy_e2e::site::Site;
+use eddy_e2e::wire::DEADLINE;
 use rustix::process::Signal;
 
 /// The key `filters` with one filter of this script and further keys of `lua`, and keys beside that.
@@ -182,6 +185,60 @@ async fn a_cluster_that_does_not_answer_is_an_error_to_the_script() -> Result<()
 }
 
 #[tokio::test]
+async fn asynchronous_calls_are_bounded_by_exchange_and_by_filter() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gate = Gate::default();
+    let script = Script::steps([Step::AwaitGate(gate.clone()), Step::Send(response(200, "", "noted"))]);
+    let audit = TapOrigin::with(move |_| script.clone()).await?;
+    let gateway = with_keys(
+        "function envoy_on_request(h)
+           local head = {[':method'] = 'GET', [':path'] = '/audit', [':authority'] = 'audit'}
+           local sent, why = 0, ''
+           for i = 1, 1000 do
+             local ok, err = pcall(function() h:httpCall('audit', head, nil, 60000, true) end)
+             if ok then sent = sent + 1 else why = err end
+           end
+           h:headers():add('x-sent', sent)
+           h:headers():add('x-why', why)
+         end",
+        "cpu: 2s",
+        "calls_per_exchange: 3\nbackground_calls: 7",
+    )
+    .another_cluster("audit: {endpoints: [AUDIT]}")
+    .with("AUDIT", audit.address())
+    .before(&origin)
+    .await?;
+    for _ in 0..25 {
+        ensure!(gateway.exchange(&get("/")).await?.status == 200);
+    }
+    let seen = origin.log().until_requests(25).await?;
+    let sent: Vec<_> = seen.iter().map(|request| request.fields.text("x-sent")).collect();
+    ensure!(sent[..4] == ["3", "3", "1", "0"] && sent[4..].iter().all(|sent| *sent == "0"), "{sent:?}");
+    let why = seen[0].fields.text("x-why");
+    ensure!(why.contains("http call refused") && why.contains("`calls_per_exchange`"), "{why}");
+    ensure!(audit.log().until_requests(7).await?.len() == 7);
+    let refused = "eddy_filter_calls_refused_total{filter=\"script\"}";
+    gateway.until_metric(refused, f64::from(25 * 1000 - 7)).await?;
+    gateway
+        .lines()
+        .until("a call of the filter to a cluster is refused: its exchange has 3 under way", 1)
+        .await?;
+    gateway.lines().until("7 are under way that no exchange waits for (`background_calls`)", 1).await?;
+    // Once they are answered there is room again.
+    gate.open();
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        ensure!(gateway.exchange(&get("/")).await?.status == 200);
+        let last = origin.log().requests();
+        if last.last().is_some_and(|request| request.fields.text("x-sent") == "3") {
+            return gateway.stop().await;
+        }
+        ensure!(Instant::now() < deadline, "{last:?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
 async fn facts_notes_and_contexts() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_keys(
@@ -326,6 +383,19 @@ end";
     ensure!(gateway.exchange(ask("open")).await?.status == 200);
     let text = gateway.lines().text();
     ensure!(text.contains("script:5: it broke"), "{text}");
+    // A failure of another kind in the same second does not hide which limit was met.
+    let told = [
+        (" cause=cpu ", "it used more CPU time than `lua.cpu` allows (20ms)"),
+        (
+            " cause=memory ",
+            "it needs more memory than `lua.memory` allows (4MiB, 256KiB of it for one value)",
+        ),
+    ];
+    for (cause, why) in told {
+        let line = text.lines().find(|line| line.contains(why));
+        let is_whole = |line: &&str| line.contains(cause) && line.contains(" filter=script ");
+        ensure!(line.is_some_and(|line| is_whole(&line)), "{text}");
+    }
     let metrics = gateway.admin("/metrics").await?.text();
     ensure!(sum_of_series(&metrics, "eddy_filter_faults_total") >= 5.0, "{metrics}");
     gateway.stop().await

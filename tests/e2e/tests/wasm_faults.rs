@@ -115,3 +115,41 @@ async fn evil_ticks_harm_only_their_module() -> Result<()> {
     }
     Ok(())
 }
+
+/// Modules that meet a limit: what they do, the kind of the failure and what the log has to say of it.
+const LIMITS: [(&str, &str, &str, &str); 2] = [
+    (
+        "grow",
+        "(if (i32.eq (memory.grow (i32.const 4096)) (i32.const -1)) (then (unreachable)))",
+        "memory",
+        MEMORY_TOLD,
+    ),
+    ("loop", "(loop $l (br $l))", "cpu", "it used more CPU time than `wasm.cpu` allows (10ms)"),
+];
+const MEMORY_TOLD: &str = "it needs more memory than `wasm.memory` allows (4MiB)";
+
+#[tokio::test]
+async fn the_log_names_the_limit_and_its_key() -> Result<()> {
+    for isolation in ["worker", "stream"] {
+        for (name, code, kind, told) in LIMITS {
+            let origin = TapOrigin::start().await?;
+            let (gateway, _folder) = before(&origin, &module_in_head(code), isolation).await?;
+            let context = || format!("{name}, isolation {isolation}\n{}", gateway.lines().text());
+            for _ in 0..20 {
+                let evil = gateway.exchange(&get("/", "X-Evil: 1\r\n")).await?;
+                ensure!(evil.status == 500, "{evil:?}, {}", context());
+                until_well(&gateway).await?;
+            }
+            let lines = gateway.lines().text();
+            let is_meant = |line: &&str| line.contains(told);
+            let line = lines.lines().find(is_meant).with_context(context)?;
+            ensure!(line.contains(" filter=f ") && line.contains(&format!(" cause={kind} ")), "{line}");
+            // Exchanges that find no instance yet fail by the same limit.
+            let of = |kind: &str| format!("eddy_filter_faults_total{{filter=\"f\",kind=\"{kind}\"}}");
+            ensure!(gateway.metric(&of(kind)).await? >= 20.0, "{}", context());
+            ensure!(gateway.metric(&of("fault")).await? < 0.5, "{}", context());
+            gateway.stop().await?;
+        }
+    }
+    Ok(())
+}

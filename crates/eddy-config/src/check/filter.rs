@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::builtin::BuiltinConfig;
-use eddy_filter::{CHAIN_FILTERS_MAX, FailurePolicy, FilterPolicy};
+use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
 
 use super::builtin::{Surroundings, overlay, read_builtin};
 use super::fields::{Readers, Reading, check_fields, note_conflicts};
@@ -137,6 +137,12 @@ fn check_policy(spec: &FilterSpec) -> FilterPolicy {
         on_failure: spec.on_failure.map_or(default.on_failure, |policy| policy.value.0),
         pause_timeout: spec.timeout.map_or(default.pause_timeout, |timeout| timeout.value.0),
         body_bytes_max: spec.body_bytes_max.map_or(default.body_bytes_max, |bytes| bytes.value.0),
+        calls: CallLimits {
+            per_exchange: spec
+                .calls_per_exchange
+                .map_or(default.calls.per_exchange, |most| most.value.to_u32()),
+            background: spec.background_calls.map_or(default.calls.background, |most| most.value.to_u32()),
+        },
         is_blocking: spec.blocking.is_some_and(|blocking| blocking.value),
         is_disabled: spec.disabled.is_some_and(|disabled| disabled.value),
     }

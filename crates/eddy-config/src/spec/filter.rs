@@ -8,7 +8,7 @@ use super::lua::{LuaRuleSpec, LuaSpec};
 use super::messages::{FilterFieldsSpec, MessageFieldsSpec, RedactSpec};
 use super::wasm::WasmSpec;
 use crate::read::{Any, Apart, Deferred};
-use crate::value::{FailureName, FilePath, Name, Size, Time};
+use crate::value::{FailureName, FilePath, Name, Number, Size, Time};
 
 mapping! {
     /// A filter: what runs it, how it is configured, and what becomes of an exchange in which it fails. Listeners
@@ -61,6 +61,12 @@ mapping! {
         /// Largest body that is collected when the filter asks for the whole. Beyond it the answer is 413 to a request
         /// and 502 to a response.
         optional body_bytes_max: Size<0, 1_073_741_824>, default "1MiB", example "10MiB";
+        /// Most requests of the filter's own to clusters that one exchange has under way. Beyond it a call is refused.
+        optional calls_per_exchange: Number<1, 1024>, default "16", example "4";
+        /// Most requests of the filter's own to clusters under way, of all workers together, that no exchange waits for:
+        /// asynchronous calls of a Lua script, calls from ticks, and those whose exchange is over. Beyond it a call is
+        /// refused.
+        optional background_calls: Number<0, 2048>, default "128", example "16";
         /// Whether the filter is left out, but for rules that say `disabled: false`.
         optional disabled: bool, default "false", example "true";
         group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault grpc_json grpc_web message_fields redact;

@@ -6,7 +6,7 @@ mod record;
 
 pub use apply::{EditRefused, Head, apply_to_body, apply_to_fields};
 pub use log::{EDITS_BYTES_MAX, EditLog};
-pub use record::{Edit, EditError, EditRecord};
+pub use record::{Edit, EditError, EditRecord, FilterLimit};
 
 #[cfg(test)]
 mod tests;

@@ -85,8 +85,25 @@ pub enum Edit<'a> {
     },
     /// What went wrong in the filter.
     Fault(&'a [u8]),
+    /// What went wrong in the filter: it met one of its limits.
+    LimitFault {
+        /// The limit.
+        limit: FilterLimit,
+        /// What went wrong.
+        why: &'a [u8],
+    },
     /// The status of an answer to a gRPC request.
     ReplyGrpc(u32),
+}
+
+/// A limit of a filter whose violation fails the exchange; the numbers are those of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FilterLimit {
+    /// Memory of the filter's instance.
+    Memory = 1,
+    /// CPU time of one entry.
+    Cpu = 2,
 }
 
 /// Why a log of changes cannot be read or grow.
@@ -152,6 +169,7 @@ impl<'a> Edit<'a> {
             Self::ClearRoute => plain(15, &[], &[], 0),
             Self::Endpoint { address, is_strict } => plain(16, &[], address, u32::from(is_strict)),
             Self::Fault(value) => plain(17, &[], value, 0),
+            Self::LimitFault { limit, why } => plain(17, &[], why, limit as u32),
             Self::ReplyGrpc(status) => plain(18, &[], &[], status),
         }
     }
@@ -178,10 +196,24 @@ impl<'a> Edit<'a> {
             }
             15 => Self::ClearRoute,
             16 => Self::Endpoint { address: value, is_strict: number == 1 },
-            17 => Self::Fault(value),
+            17 => match FilterLimit::from_number(number) {
+                Some(limit) => Self::LimitFault { limit, why: value },
+                None => Self::Fault(value),
+            },
             18 => Self::ReplyGrpc(number),
             _ => return Err(EditError::UnknownOperation(op)),
         })
+    }
+}
+
+impl FilterLimit {
+    /// The limit with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        match number {
+            1 => Some(Self::Memory),
+            2 => Some(Self::Cpu),
+            _ => None,
+        }
     }
 }
 

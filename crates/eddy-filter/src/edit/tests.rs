@@ -18,6 +18,8 @@ const ALL: &[Edit<'_>] = &[
     Edit::ClearRoute,
     Edit::Endpoint { address: b"127.0.0.1:1", is_strict: true },
     Edit::Fault(b"it broke"),
+    Edit::LimitFault { limit: FilterLimit::Memory, why: b"too much" },
+    Edit::LimitFault { limit: FilterLimit::Cpu, why: b"too long" },
     Edit::ReplyGrpc(7),
 ];
 

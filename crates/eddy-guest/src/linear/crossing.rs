@@ -3,12 +3,13 @@
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{CHAIN_FILTERS_MAX, Call, EDITS_BYTES_MAX, Edit, Event, Verdict};
+use eddy_filter::{CHAIN_FILTERS_MAX, Call, EDITS_BYTES_MAX, Event, Verdict};
 
 use super::image::Writer;
 use super::instance::{Ended, Instance};
 use super::lane::{Numbers, States};
 use super::layout::{self, Laid};
+use crate::failure::GuestFailure;
 use crate::native::abi;
 use crate::native::answer::{self, Answer};
 
@@ -28,6 +29,10 @@ pub(super) fn run(
     let count = lost.unwrap_or(call.steps.len()).min(CHAIN_FILTERS_MAX);
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
     let numbers = Numbers { filters, configs, states };
+    instance.store.data_mut().filter = match call.steps.as_ref() {
+        [only] => only.id,
+        _ => 0,
+    };
     let entered = enter(instance, &numbers, call, count);
     call.current.store(0, Relaxed);
     for end in call.ended {
@@ -43,9 +48,9 @@ pub(super) fn run(
     match (&ran, lost) {
         (Err(Ended(why)), _) => {
             let index = call.stopped.min(call.steps.len().saturating_sub(1));
-            blame(call, index, &format!("the module failed: {why}"));
+            blame(call, index, &why.told_as(format!("the module failed: {why}")));
         }
-        (Ok(()), Some(index)) if call.stopped == call.steps.len() => blame(call, index, LOST),
+        (Ok(()), Some(index)) if call.stopped == call.steps.len() => blame(call, index, &LOST.into()),
         (Ok(()), _) => {}
     }
     ran
@@ -114,7 +119,7 @@ fn take(
 
 /// Makes the step at `index` the one that failed.
 #[cold]
-fn blame(call: &mut Call<'_>, index: usize, why: &str) {
+fn blame(call: &mut Call<'_>, index: usize, why: &GuestFailure) {
     if call.view.is_none() {
         return;
     }
@@ -122,7 +127,7 @@ fn blame(call: &mut Call<'_>, index: usize, why: &str) {
         step.verdict = Verdict::Continue;
     }
     // A log without room for the reason has the verdict all the same.
-    let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &Edit::Fault(why.as_bytes()));
+    let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &why.edit());
     call.stopped = index;
     if let Some(step) = call.steps.get_mut(index) {
         step.verdict = Verdict::Fault;
@@ -130,13 +135,14 @@ fn blame(call: &mut Call<'_>, index: usize, why: &str) {
 }
 
 /// Makes the first step the one that failed, without having entered any.
-pub(super) fn refuse(call: &mut Call<'_>, why: &str) {
+pub(super) fn refuse(call: &mut Call<'_>, why: &GuestFailure) {
     call.stopped = call.steps.len();
     blame(call, 0, why);
 }
 
 /// Tells a module of an event.
 pub(super) fn tell(instance: &mut Instance, event: &Event<'_>) -> Result<(), Ended> {
+    instance.store.data_mut().filter = event.filter;
     let (base, room) = instance.room(layout::event_bytes(event))?;
     let at = layout::write_event(&mut Writer::new(room, base), event);
     instance.event(at)

@@ -9,6 +9,8 @@ use wasmtime::Caller;
 /// What the functions that a module calls work with.
 pub(super) struct Inside {
     pub(super) host: Arc<dyn Host>,
+    /// The host's number of the filter that is entered; 0 where several are.
+    pub(super) filter: u32,
     /// The worker whose instance it is.
     pub(super) worker: u16,
     pub(super) confinement: Confinement,
@@ -71,7 +73,7 @@ impl Inside {
 
     fn log(&self, level: Level, text: &[u8]) {
         // A record that there is no room for is counted there.
-        let _ = self.host.log(0, level, text);
+        let _ = self.host.log(self.filter, level, text);
     }
 }
 

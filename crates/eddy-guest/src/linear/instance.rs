@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{FilterInfo, Host, Interest, LoadError};
-use wasm_sandbox::{Bounds, Confinement, Ending, Missing, begin, cause_of, confine, define_wasi};
+use eddy_filter::{FilterInfo, FilterLimit, Host, Interest, LoadError};
+use wasm_sandbox::{Bounds, Confinement, Ending, Missing, Refused, begin, cause_of, confine, define_wasi};
 use wasmtime::{ExternType, Linker, Memory, Store, TypedFunc, WasmParams, WasmResults};
 
 use super::image::Reader;
 use super::inside::Inside;
-use super::module::LinearModule;
+use super::module::{LinearLimits, LinearModule};
 use super::question;
 use crate::engine::{TABLE_ELEMENTS_MAX, TICK, ticks};
+use crate::failure::GuestFailure;
 use crate::native::abi;
 
 /// An instance, for one worker.
@@ -21,7 +22,7 @@ pub(super) struct Instance {
     functions: Functions,
     /// Room that the module has given: where, and how much.
     room: (u32, usize),
-    deadline_ticks: u64,
+    limits: LinearLimits,
     /// What the module says of itself.
     pub(super) sdk: String,
     pub(super) toolchain: String,
@@ -41,7 +42,7 @@ struct Functions {
 
 /// Why a call of a module did not come to its end. Its instance is of no use any more.
 #[derive(Debug)]
-pub(super) struct Ended(pub(super) String);
+pub(super) struct Ended(pub(super) GuestFailure);
 
 impl Instance {
     /// Makes an instance and opens it.
@@ -62,6 +63,7 @@ impl Instance {
         };
         let inside = Inside {
             host: Arc::clone(host),
+            filter: 0,
             worker,
             confinement: Confinement::new(bounds, Arc::clone(&module.sandbox)),
             metrics: Vec::new(),
@@ -70,8 +72,8 @@ impl Instance {
         let mut store = confine(&module.engine, inside);
         let linker =
             link(&mut store, module).map_err(|error| failed(format!("cannot be linked: {error:#}")))?;
-        let deadline_ticks = ticks(module.limits.call_time_max);
-        begin(&mut store, ticks(MAKING_TIME_MAX).max(deadline_ticks));
+        let limits = module.limits;
+        begin(&mut store, ticks(limits.making_time_max()));
         let instance = linker
             .instantiate(&mut store, &module.compiled)
             .map_err(|error| failed(format!("cannot be started: {error:#}")))?;
@@ -101,8 +103,9 @@ impl Instance {
         let level = host.level() as u32;
         let opened = start.call(&mut store, ()).and_then(|()| open.call(&mut store, (workers, level)));
         let opened = opened.map_err(|error| {
-            let printed = store.data_mut().take_printed();
-            failed(format!("fails at its start: {}", told(&error, &printed)))
+            let (printed, refused) = (store.data_mut().take_printed(), store.data().confinement.refused());
+            let why = told(&error, &printed, refused, limits.making_time_max(), limits);
+            failed(format!("fails at its start: {why}"))
         })?;
         store.data_mut().end_call();
         let mut made = Self {
@@ -110,7 +113,7 @@ impl Instance {
             memory,
             functions,
             room: (0, 0),
-            deadline_ticks,
+            limits,
             sdk: String::new(),
             toolchain: String::new(),
             filters: Vec::new(),
@@ -150,7 +153,7 @@ impl Instance {
     pub(super) fn room(&mut self, len: usize) -> Result<(u32, &mut [u8]), Ended> {
         if self.room.1 < len {
             let wanted = len.next_multiple_of(ROOM_STEP);
-            let asked = u32::try_from(wanted).map_err(|_| Ended("the message is too large".to_owned()))?;
+            let asked = u32::try_from(wanted).map_err(|_| Ended("the message is too large".into()))?;
             let function = self.functions.room.clone();
             self.room = (self.call(&function, asked)?, wanted);
         }
@@ -158,7 +161,7 @@ impl Instance {
         let room = self.memory.data_mut(&mut self.store).get_mut(start..start.saturating_add(len));
         match room {
             Some(room) if start != 0 && start.is_multiple_of(8) => Ok((self.room.0, room)),
-            Some(_) | None => Err(Ended("the module gave room outside of its memory".to_owned())),
+            Some(_) | None => Err(Ended("the module gave room outside of its memory".into())),
         }
     }
 
@@ -182,6 +185,7 @@ impl Instance {
         config: &str,
         id: u32,
     ) -> Result<(u64, FilterInfo), LoadError> {
+        self.store.data_mut().filter = id;
         let (name_at, config_at) = self.put_both(name.as_bytes(), config.as_bytes()).map_err(refused)?;
         let function = self.functions.filter_new.clone();
         let arguments = (name_at, length(name), config_at, length(config), id);
@@ -220,7 +224,7 @@ impl Instance {
             return Err(LoadError::Refused { message: String::from_utf8_lossy(text).trim().to_owned() });
         }
         match memory.u64(at + 8) {
-            0 => Err(refused(Ended("the module gives no reason".to_owned()))),
+            0 => Err(refused(Ended("the module gives no reason".into()))),
             number => Ok((number, memory.u32(at + 4), memory.u32(at + 16))),
         }
     }
@@ -241,7 +245,7 @@ impl Instance {
         function: &TypedFunc<P, R>,
         with: P,
     ) -> Result<R, Ended> {
-        self.call_within(self.deadline_ticks, function, with)
+        self.call_within(self.limits.call_time_max, function, with)
     }
 
     fn call_long<P: WasmParams, R: WasmResults>(
@@ -249,20 +253,21 @@ impl Instance {
         function: &TypedFunc<P, R>,
         with: P,
     ) -> Result<R, Ended> {
-        self.call_within(ticks(MAKING_TIME_MAX).max(self.deadline_ticks), function, with)
+        self.call_within(self.limits.making_time_max(), function, with)
     }
 
     #[inline]
     fn call_within<P: WasmParams, R: WasmResults>(
         &mut self,
-        deadline_ticks: u64,
+        time_max: Duration,
         function: &TypedFunc<P, R>,
         with: P,
     ) -> Result<R, Ended> {
-        begin(&mut self.store, deadline_ticks);
+        begin(&mut self.store, ticks(time_max));
         let returned = function.call(&mut self.store, with).map_err(|error| {
-            let printed = self.store.data_mut().take_printed();
-            Ended(told(&error, &printed))
+            let (printed, refused) =
+                (self.store.data_mut().take_printed(), self.store.data().confinement.refused());
+            Ended(told(&error, &printed, refused, time_max, self.limits))
         });
         self.store.data_mut().end_call();
         returned
@@ -287,18 +292,42 @@ fn link(store: &mut Store<Inside>, module: &LinearModule) -> wasmtime::Result<Li
     Ok(linker)
 }
 
-/// Why a call ended, with what the module said last.
-fn told(error: &wasmtime::Error, printed: &str) -> String {
-    if Ending::of(error, false) == Ending::Deadline {
-        return "the module took longer than it may, and was stopped".to_owned();
+/// Why a call ended that might take `time_max`, with what the module said last.
+fn told(
+    error: &wasmtime::Error,
+    printed: &str,
+    refused: Option<Refused>,
+    time_max: Duration,
+    limits: LinearLimits,
+) -> GuestFailure {
+    let (mut cause, printed) = (cause_of(error), printed.trim());
+    if !printed.is_empty() {
+        cause = format!("{cause}: {printed}");
     }
-    let cause = cause_of(error);
-    let printed = printed.trim();
-    if printed.is_empty() { cause } else { format!("{cause}: {printed}") }
+    match Ending::of(error, refused) {
+        Ending::Deadline if time_max > limits.call_time_max => {
+            let why = format!("it took longer to start than it may ({time_max:?})");
+            GuestFailure { limit: Some(FilterLimit::Cpu), why }
+        }
+        Ending::Deadline => GuestFailure::of_cpu("wasm.cpu", time_max, &"the module was stopped"),
+        Ending::Memory => {
+            let bytes = u64::try_from(limits.memory_bytes_max).unwrap_or(u64::MAX);
+            GuestFailure::of_memory("wasm.memory", bytes, &cause)
+        }
+        Ending::NoMemory => GuestFailure::of_own_memory(&cause),
+        Ending::Trap | Ending::StackOverflow | Ending::Exit(_) | Ending::Host => cause.into(),
+    }
+}
+
+impl LinearLimits {
+    /// Longest time of a start, and of making a filter.
+    fn making_time_max(self) -> Duration {
+        MAKING_TIME_MAX.max(self.call_time_max)
+    }
 }
 
 fn refused(ended: Ended) -> LoadError {
-    LoadError::Refused { message: ended.0 }
+    LoadError::Refused { message: ended.0.why }
 }
 
 fn length(text: &str) -> u32 {

@@ -9,8 +9,9 @@ use super::crossing;
 use super::instance::{Ended, Instance};
 use super::lane::States;
 use super::module::LinearModule;
+use crate::failure::GuestFailure;
 use crate::graveyard::Graveyard;
-use crate::guest::{Guest, MadeFilter, find};
+use crate::guest::{Guest, MadeFilter, find, plain_names};
 use crate::thread::prepare_thread;
 
 /// Filters of a module of Wasm by the contract over linear memory.
@@ -83,6 +84,11 @@ impl LinearLibrary {
         &self.shared.filters
     }
 
+    /// The names of its filters, each once.
+    pub fn names(&self) -> Vec<&str> {
+        plain_names(&self.shared.filters)
+    }
+
     /// The kit and the toolchain that it was built with.
     pub fn built_with(&self) -> String {
         let lane = self.shared.lanes.first().map(lock);
@@ -99,7 +105,7 @@ impl Library for LinearLibrary {
     fn run(&self, call: &mut Call<'_>) {
         prepare_thread();
         let Some(lane) = self.shared.lanes.get(usize::from(call.worker)) else {
-            crossing::refuse(call, "the module has no instance for this worker");
+            crossing::refuse(call, &"the module has no instance for this worker".into());
             return;
         };
         let mut lane = lock(lane);
@@ -109,7 +115,8 @@ impl Library for LinearLibrary {
         }
         let Lane { instance: Some(instance), filters, configs, states, .. } = &mut *lane else { return };
         if let Err(ended) = crossing::run(instance, filters, configs, states, call) {
-            self.shared.lose(&mut lane, &ended);
+            let failed = call.steps.get(call.stopped).or(call.steps.first());
+            self.shared.lose(&mut lane, &ended, failed.map_or(0, |step| step.id));
         }
     }
 
@@ -119,26 +126,26 @@ impl Library for LinearLibrary {
         // Whoever waited for it in an instance before is gone.
         let Some(instance) = lane.instance.as_mut() else { return };
         if let Err(ended) = crossing::tell(instance, event) {
-            self.shared.lose(&mut lane, &ended);
+            self.shared.lose(&mut lane, &ended, event.filter);
         }
     }
 }
 
 impl Shared {
     /// Sees to it that a lane has an instance.
-    fn ready(&self, lane: &mut Lane) -> Result<(), String> {
+    fn ready(&self, lane: &mut Lane) -> Result<(), GuestFailure> {
         if lane.instance.is_some() {
             return Ok(());
         }
-        let mut fresh =
-            Lane::start(&self.module, &self.host, lane.worker).map_err(|error| error.to_string())?;
+        let failure = |error: LoadError| GuestFailure::from(error.to_string());
+        let mut fresh = Lane::start(&self.module, &self.host, lane.worker).map_err(failure)?;
         let made = lock(&self.made);
         for recipe in &made.filters {
-            let number = fresh.make_filter(recipe.as_ref()).map_err(|error| error.to_string())?;
+            let number = fresh.make_filter(recipe.as_ref()).map_err(failure)?;
             fresh.filters.push(number);
         }
         for recipe in &made.configs {
-            let number = fresh.make_config(recipe.as_ref()).map_err(|error| error.to_string())?;
+            let number = fresh.make_config(recipe.as_ref()).map_err(failure)?;
             fresh.configs.push(number);
         }
         drop(made);
@@ -147,28 +154,33 @@ impl Shared {
         Ok(())
     }
 
-    /// Lets an instance go that failed; the next call has another.
-    fn lose(&self, lane: &mut Lane, ended: &Ended) {
+    /// Lets an instance go that failed in this filter of the host's; the next call has another.
+    fn lose(&self, lane: &mut Lane, ended: &Ended, filter: u32) {
         lane.instance = None;
         let text = format!("{}: an instance failed and is replaced: {}", self.module.name, ended.0);
         // A record that there is no room for is counted there.
-        let _ = self.host.log(0, Level::Error, text.as_bytes());
+        let _ = self.host.log(filter, Level::Error, text.as_bytes());
     }
 
     fn free_filter(&self, number: u64) {
-        take(&mut lock(&self.made).filters, number);
+        let id = take(&mut lock(&self.made).filters, number).map_or(0, |recipe| recipe.id);
         for lane in &self.lanes {
             let mut lane = lock(lane);
             let own = std::mem::take(slot(&mut lane.filters, number));
             let freed = lane.instance.as_mut().filter(|_| own != 0).map(|instance| instance.free_filter(own));
             if let Some(Err(ended)) = freed {
-                self.lose(&mut lane, &ended);
+                self.lose(&mut lane, &ended, id);
             }
         }
     }
 
     fn free_config(&self, filter: u64, number: u64) {
-        take(&mut lock(&self.made).configs, number);
+        let id = {
+            let mut made = lock(&self.made);
+            take(&mut made.configs, number);
+            let index = usize::try_from(filter).unwrap_or(0).saturating_sub(1);
+            made.filters.get(index).and_then(Option::as_ref).map_or(0, |recipe| recipe.id)
+        };
         for lane in &self.lanes {
             let mut lane = lock(lane);
             let of = *slot(&mut lane.filters, filter);
@@ -176,7 +188,7 @@ impl Shared {
             let freed =
                 lane.instance.as_mut().filter(|_| own != 0).map(|instance| instance.free_config(of, own));
             if let Some(Err(ended)) = freed {
-                self.lose(&mut lane, &ended);
+                self.lose(&mut lane, &ended, id);
             }
         }
     }
@@ -280,9 +292,7 @@ fn slot(numbers: &mut Vec<u64>, number: u64) -> &mut u64 {
     &mut numbers[index]
 }
 
-fn take<T>(made: &mut [Option<T>], number: u64) {
+fn take<T>(made: &mut [Option<T>], number: u64) -> Option<T> {
     let index = usize::try_from(number).unwrap_or(0).saturating_sub(1);
-    if let Some(one) = made.get_mut(index) {
-        *one = None;
-    }
+    made.get_mut(index)?.take()
 }

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricKind, Outbound, Verdict};
+use eddy_filter::{CallBond, EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricKind, Outbound, Verdict};
 use wasmtime::{Caller, Linker};
 
 use super::image::Reader;
@@ -140,6 +140,7 @@ fn send(host: &dyn Host, memory: Reader<'_>, at: u64) -> Result<(), HostError> {
         filter: number(offset_of!(abi::Outbound, filter)),
         token: long(offset_of!(abi::Outbound, token)),
         exchange: (exchange != 0).then(|| Handle::from_number(exchange)),
+        bond: CallBond::Awaited,
         cluster: str::from_utf8(cluster).map_err(|_| HostError::Unknown)?,
         method: text(offset_of!(abi::Outbound, method), HEAD_BYTES_MAX)?,
         target: text(offset_of!(abi::Outbound, target), HEAD_BYTES_MAX)?,

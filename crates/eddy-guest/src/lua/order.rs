@@ -1,6 +1,6 @@
 //! A request of a script's own, in the making.
 
-use eddy_filter::{HostError, Outbound};
+use eddy_filter::{CallBond, HostError, Outbound};
 
 use super::stage::Stage;
 
@@ -81,7 +81,8 @@ pub(super) fn send(stage: &mut Stage, body: &[u8], timeout_ms: f64, is_awaited: 
     let request = Outbound {
         filter: stage.hook.id,
         token,
-        exchange: is_awaited.then_some(stage.hook.exchange),
+        exchange: Some(stage.hook.exchange),
+        bond: if is_awaited { CallBond::Awaited } else { CallBond::Background },
         cluster: &order.cluster,
         method: &order.method,
         target: &order.target,
@@ -90,16 +91,18 @@ pub(super) fn send(stage: &mut Stage, body: &[u8], timeout_ms: f64, is_awaited: 
         body,
         timeout_ms,
     };
-    stage.host.send(&request).map_err(|error| {
-        if error == HostError::Unknown {
-            UNKNOWN.to_owned()
-        } else {
+    stage.host.send(&request).map_err(|error| match error {
+        HostError::Unknown => UNKNOWN.to_owned(),
+        HostError::Full => REFUSED.to_owned(),
+        HostError::Gone | HostError::Stale | HostError::TooLarge | HostError::Invalid => {
             format!("http call cannot be sent: {error}")
         }
     })
 }
 
 const UNKNOWN: &str = "http call cluster invalid. Must be configured";
+/// The log says which of them.
+const REFUSED: &str = "http call refused: the filter has as many calls under way as `calls_per_exchange` or `background_calls` allow";
 const FIELDS_MAX: usize = 128;
 /// Where the script sets none, the pause of the exchange is the limit.
 const TIMEOUT_MS_MAX: u32 = 3_600_000;

@@ -86,7 +86,8 @@ impl Running {
         new.vm.load_host(c"=(eddy)", include_str!("api/start.lua"))?;
         new.vm.load(chunk, source)?;
         let is_full = |fault: &VmFault| matches!(fault, VmFault::Script(why) if why == NO_MEMORY);
-        new.vm.call(1, 0).map_err(|fault| if is_full(&fault) { VmFault::Memory } else { fault })?;
+        let of_memory = new.vm.limits().memory_fault();
+        new.vm.call(1, 0).map_err(|fault| if is_full(&fault) { of_memory } else { fault })?;
         new.vm.load_host(c"=(eddy)", include_str!("api/entry.lua"))?;
         new.vm.push(INTERNAL);
         new.vm.push(ffi::LUA_GLOBALSINDEX);
@@ -181,7 +182,7 @@ impl Running {
                 let why = String::from_utf8_lossy(&self.stage().answer).into_owned();
                 if why == NO_MEMORY {
                     self.is_full = true;
-                    return Err(VmFault::Memory);
+                    return Err(self.vm.limits().memory_fault());
                 }
                 return Err(VmFault::Script(why));
             }

@@ -8,6 +8,7 @@ use eddy_filter::LoadError;
 use mlua_sys as ffi;
 
 use super::vm::{Allowed, Vm, VmFault, VmLimits};
+use crate::failure::size_text;
 use crate::thread::prepare_thread;
 
 /// A spec, ready to be run. It may reach all that whoever runs it may reach.
@@ -57,7 +58,7 @@ impl LuaSpec {
             vm.call(3, 1)?;
             Ok(Self { vm })
         };
-        made().map_err(|fault| LoadError::Refused { message: fault.to_string() })
+        made().map_err(refused)
     }
 
     /// Goes on with an answer, at first with none; gives what the spec has to say or to ask.
@@ -65,7 +66,6 @@ impl LuaSpec {
     /// # Errors
     /// Why it cannot go on: it used up its time or its memory.
     pub fn step(&mut self, answer: &[SpecPart]) -> Result<Vec<SpecPart>, LoadError> {
-        let refused = |fault: VmFault| LoadError::Refused { message: fault.to_string() };
         self.vm.push(STEP);
         let message = packed(answer);
         let argument = Argument { data: message.as_ptr(), len: message.len() };
@@ -124,6 +124,18 @@ fn unpacked(mut message: &[u8]) -> Option<Vec<SpecPart>> {
         parts.push(SpecPart { what: String::from_utf8(what).ok()?, name, value });
     }
     Some(parts)
+}
+
+/// Why a spec cannot go on. No key of a filter sets its limits.
+fn refused(fault: VmFault) -> LoadError {
+    let message = match fault {
+        VmFault::Cpu(allowed) => format!("it used more CPU time than a spec may ({allowed:?})"),
+        VmFault::Memory { all, .. } => {
+            format!("it needs more memory than a spec may have ({})", size_text(all))
+        }
+        VmFault::Script(why) => why,
+    };
+    LoadError::Refused { message }
 }
 
 /// Places on the machine's stack.

@@ -11,6 +11,7 @@ use super::context::Contexts;
 use super::order::Order;
 use super::shared::SharedStores;
 use super::shown::{BodySeen, Shown, ShownFields, Text};
+use crate::failure::GuestFailure;
 
 /// One for each virtual machine; it never moves, as the code in there has its address.
 pub(super) struct Stage {
@@ -174,11 +175,11 @@ impl Stage {
     }
 
     /// Forgets what the hook changed and notes why it failed in its place.
-    pub(super) fn blame(&mut self, why: &str) {
+    pub(super) fn blame(&mut self, failure: &GuestFailure) {
         self.edits.clear();
         self.shown.changes += 1;
         // A reason that has no room is left out; the verdict stands all the same.
-        let _ = self.edits.push(self.hook.step, &Edit::Fault(why.as_bytes()));
+        let _ = self.edits.push(self.hook.step, &failure.edit());
     }
 
     /// The view that is shown.
@@ -260,7 +261,8 @@ impl Stage {
             | Edit::ReplyGrpc(_)
             | Edit::ClearRoute
             | Edit::Endpoint { .. }
-            | Edit::Fault(_) => {}
+            | Edit::Fault(_)
+            | Edit::LimitFault { .. } => {}
         }
         self.edits.push(self.hook.step, edit).map_err(too_large)
     }

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use eddy_filter::{
-    Call, Direction, Edit, EditLog, Ended, Event, EventKind, KeptView, Phase, Step, Verdict, View,
+    Call, Direction, Edit, EditLog, Ended, Event, EventKind, FilterLimit, KeptView, Phase, Step, Verdict,
+    View,
 };
 use slab::Slab;
 
@@ -14,6 +15,7 @@ use super::script::Recipe;
 use super::shown::{BodySeen, ShownFields, Text};
 use super::stage::Hook;
 use super::vm::VmFault;
+use crate::failure::GuestFailure;
 
 /// What one worker has of a script.
 #[derive(Default)]
@@ -161,7 +163,7 @@ impl Worker {
                 Err(fault) => {
                     let why = format!("its machine cannot be made: {fault}");
                     // Without room for the reason the verdict stands all the same.
-                    let _ = edits.push(hook.step, &Edit::Fault(why.as_bytes()));
+                    let _ = edits.push(hook.step, &GuestFailure::from(fault).told_as(why).edit());
                     return Outcome::Failed;
                 }
             }
@@ -194,10 +196,13 @@ impl Worker {
         let Some(running) = &mut self.running else { return Outcome::Failed };
         let is_spent = running.is_spent();
         let stage = running.stage();
-        if let Err(fault) = &stopped {
-            stage.blame(&fault.to_string());
-        }
-        let stop = stopped.ok();
+        let stop = match stopped {
+            Ok(stop) => Some(stop),
+            Err(fault) => {
+                stage.blame(&fault.into());
+                None
+            }
+        };
         let mut paused = None;
         if stage.shown.changes != 0 {
             edits.extend_from_slice(stage.edits());
@@ -226,7 +231,7 @@ impl Worker {
     fn lose(&mut self, flight: &Flight, step: u16, edits: &mut EditLog) -> Outcome {
         debug_assert_ne!(flight.epoch, self.epoch, "only hooks of earlier machines are lost");
         // Without room for the reason the verdict stands all the same.
-        let _ = edits.push(step, &Edit::Fault(LOST.as_bytes()));
+        let _ = edits.push(step, &Edit::LimitFault { limit: FilterLimit::Memory, why: LOST.as_bytes() });
         Outcome::Failed
     }
 
@@ -362,4 +367,5 @@ impl Flight {
     }
 }
 
-const LOST: &str = "its machine was replaced while it waited, as another hook had used up its memory";
+const LOST: &str =
+    "its machine was replaced while it waited, as another hook had used up its memory (`lua.memory`)";

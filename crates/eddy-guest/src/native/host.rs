@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-use eddy_filter::{EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricKind, Outbound, Verdict};
+use eddy_filter::{CallBond, EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricKind, Outbound, Verdict};
 
 use super::abi;
 use super::crossing;
@@ -197,6 +197,7 @@ unsafe fn outbound_of<'a>(raw: &abi::Outbound) -> Result<Outbound<'a>, HostError
         filter: raw.filter,
         token: raw.token,
         exchange: (raw.exchange != 0).then(|| Handle::from_number(raw.exchange)),
+        bond: CallBond::Awaited,
         cluster: str::from_utf8(cluster).map_err(|_| HostError::Unknown)?,
         method: text(raw.method, HEAD_BYTES_MAX)?,
         target: text(raw.target, HEAD_BYTES_MAX)?,

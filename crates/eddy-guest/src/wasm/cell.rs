@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use eddy_filter::{Call, Direction, Edit, Ended, Level, Phase, Step, Verdict, View};
+use eddy_filter::{Call, Direction, Ended, Level, Phase, Step, Verdict, View};
 use proxy_wasm_host::abi::{Action, Callback};
 use proxy_wasm_host::{CallId, ContextId, Fault, QueueId, Rest, Vm};
 use slab::Slab;
@@ -14,6 +14,7 @@ use super::library::{Kernel, WasmLibrary};
 use super::machine::{Broken, Machine, Shown};
 use super::settings::Isolation;
 use super::sight::Part;
+use crate::failure::GuestFailure;
 
 /// What one worker has of a module.
 #[derive(Default)]
@@ -24,7 +25,7 @@ pub(super) struct Cell {
     /// Counts machines.
     generation: u32,
     /// Why the machine before failed.
-    last_fault: String,
+    last_fault: GuestFailure,
     streams: Slab<Stream>,
     /// By generation the stream whose machine it is, where each has its own.
     owners: HashMap<u32, usize>,
@@ -55,7 +56,7 @@ impl Cell {
     }
 
     /// Starts one more plugin in the machine, if there is one.
-    pub(super) fn add(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>) -> Result<(), String> {
+    pub(super) fn add(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>) -> Result<(), GuestFailure> {
         let Some(machine) = &mut self.machine else { return Ok(()) };
         machine.add(kernel, plugin)?;
         machine.settle(kernel);
@@ -81,7 +82,7 @@ impl Cell {
                 Err(why) => {
                     call.edits.bytes_mut().truncate(base);
                     // A log without room for the reason has room for none.
-                    let _ = call.edits.push(position, &Edit::Fault(why.as_bytes()));
+                    let _ = call.edits.push(position, &why.edit());
                     Verdict::Fault
                 }
             };
@@ -108,7 +109,7 @@ impl Cell {
         view: &View<'_>,
         step: &mut Step,
         position: u16,
-    ) -> Result<Verdict, String> {
+    ) -> Result<Verdict, GuestFailure> {
         if step.state == 0 {
             if view.phase == Phase::Log {
                 return Ok(Verdict::Continue);
@@ -124,7 +125,10 @@ impl Cell {
             None => match &mut self.machine {
                 Some(machine) if stream.generation == self.generation => machine,
                 _ if view.phase == Phase::Log => return Ok(Verdict::Continue),
-                _ => return Err(format!("the instance that it was in has failed: {}", self.last_fault)),
+                _ => {
+                    let why = format!("the instance that it was in has failed: {}", self.last_fault);
+                    return Err(self.last_fault.told_as(why));
+                }
             },
         };
         let direction = direction_of(view.phase);
@@ -140,6 +144,7 @@ impl Cell {
             is_body_whole: is_body && is_last && !has_passed,
         };
         let (context, exchange, turn) = (stream.context, call.exchange, call.turn);
+        machine.embedding().exchange = Some(exchange);
         if view.phase == Phase::Log {
             let plugin = Arc::clone(&stream.plugin);
             let ended = machine.enter_with(shown, &plugin, context, |vm| vm.end(context), |_, _| ());
@@ -198,7 +203,7 @@ impl Cell {
     }
 
     /// Makes a stream; answers with the state that stands for it.
-    fn begin(&mut self, library: &WasmLibrary, plugin: Arc<Plugin>) -> Result<u64, String> {
+    fn begin(&mut self, library: &WasmLibrary, plugin: Arc<Plugin>) -> Result<u64, GuestFailure> {
         let kernel = &library.kernel;
         let number = plugin.number;
         let (context, machine) = match kernel.isolation {
@@ -324,7 +329,7 @@ impl Cell {
     fn report(&mut self, library: &WasmLibrary, id: u32, done: Result<(), Broken>, own: Option<usize>) {
         if let Err(why) = self.sort_out(library, id, done, own) {
             // Beyond its share a filter is not heard.
-            let _ = library.kernel.common.host.log(id, Level::Error, why.as_bytes());
+            let _ = library.kernel.common.host.log(id, Level::Error, why.why.as_bytes());
         }
     }
 
@@ -335,7 +340,7 @@ impl Cell {
         filter: u32,
         done: Result<T, Broken>,
         own: Option<usize>,
-    ) -> Result<T, String> {
+    ) -> Result<T, GuestFailure> {
         let broken = match done {
             Ok(answer) => return Ok(answer),
             Err(broken) => broken,
@@ -352,7 +357,7 @@ impl Cell {
             None => {
                 self.generation = self.generation.wrapping_add(1);
                 self.last_fault.clone_from(&broken.why);
-                library.spares.note_failure();
+                library.spares.note_failure(&broken.why);
                 self.machine.take()
             }
         };

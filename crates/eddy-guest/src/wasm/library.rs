@@ -21,6 +21,7 @@ use super::settings::{Isolation, WasmSettings};
 use super::spare::Spares;
 use super::token::WakeToken;
 use crate::engine::{TICK, engine, ticks, with_sources};
+use crate::failure::GuestFailure;
 use crate::graveyard::Graveyard;
 use crate::guest::{Guest, MadeFilter};
 
@@ -76,13 +77,13 @@ impl WasmLibrary {
         let engine = engine(cache).map_err(failed)?;
         let module = compile(&engine, &settings.module).map_err(failed)?;
         let call_ticks_max = ticks(settings.cpu);
-        let start_ticks_max = match settings.isolation {
-            Isolation::Worker => ticks(START_TIME_MAX).max(call_ticks_max),
-            Isolation::Stream => call_ticks_max,
+        let start_time = match settings.isolation {
+            Isolation::Worker => START_TIME_MAX.max(settings.cpu),
+            Isolation::Stream => settings.cpu,
         };
         let mut limits = Limits::default();
         limits.call_ticks_max = call_ticks_max;
-        limits.start_ticks_max = start_ticks_max;
+        limits.start_ticks_max = ticks(start_time);
         limits.cpu_tick = Some(TICK);
         limits.memory_bytes_max = usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX);
         let mut sandbox = Sandbox::default();
@@ -107,6 +108,9 @@ impl WasmLibrary {
                     metrics: Metrics::default(),
                     queues,
                     name,
+                    cpu: settings.cpu,
+                    start_time,
+                    memory_bytes: settings.memory_bytes,
                 }),
                 image,
                 shared: SharedView::new(Arc::clone(&SERVICES), group, None),
@@ -158,7 +162,7 @@ impl WasmLibrary {
             root_id: root_id.to_owned(),
             configuration: config.as_bytes().into(),
         });
-        let refused = |message: String| LoadError::Refused { message };
+        let refused = |failure: GuestFailure| LoadError::Refused { message: failure.why };
         self.kernel.common.metrics.show_failures(&*self.kernel.common.host, id);
         self.plugins.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plugin));
         let plugins = self.plugins();

@@ -3,11 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use eddy_filter::{EditLog, View};
-use proxy_wasm_host::{ContextId, Fault, Plugin as Configuration, Refusal, StartError, Vm};
+use eddy_filter::{EditLog, FilterLimit, View};
+use proxy_wasm_host::abi::Callback;
+use proxy_wasm_host::{ContextId, Fault, FaultKind, Plugin as Configuration, Refusal, StartError, Vm};
 
-use super::embedding::{Embedding, Plugin};
+use super::embedding::{Common, Embedding, Plugin};
 use super::library::Kernel;
+use crate::failure::GuestFailure;
 
 /// A machine with the plugins that were started in it.
 pub(super) struct Machine {
@@ -31,7 +33,7 @@ pub(super) struct Root {
 /// Why a callback did not come to its end.
 #[derive(Debug)]
 pub(super) struct Broken {
-    pub(super) why: String,
+    pub(super) why: GuestFailure,
     /// Whether the machine is of no more use.
     pub(super) is_fatal: bool,
     /// Whether eddy itself failed, so that nothing of the machine can be looked at any more.
@@ -53,11 +55,15 @@ impl Machine {
     ///
     /// # Errors
     /// Why it does not run, with what it said.
-    pub(super) fn start(kernel: &Kernel, plugins: &[Arc<Plugin>]) -> Result<Self, String> {
+    pub(super) fn start(kernel: &Kernel, plugins: &[Arc<Plugin>]) -> Result<Self, GuestFailure> {
         let mut embedding = Embedding::new(Arc::clone(&kernel.common), kernel.shared.clone());
         embedding.current = plugins.first().map(Arc::clone);
         let vm = kernel.image.instantiate(embedding).map_err(|error| match error {
-            StartError::Busy { .. } | StartError::Limits { .. } | StartError::Fault(_) => error.to_string(),
+            StartError::Busy { .. } => error.to_string().into(),
+            StartError::Limits { reason } => {
+                GuestFailure::of_memory("wasm.memory", kernel.common.memory_bytes, &reason)
+            }
+            StartError::Fault(fault) => failure_of(&kernel.common, &fault),
         })?;
         let mut machine = Self { vm, roots: Vec::new() };
         plugins.iter().try_for_each(|plugin| machine.add(kernel, plugin))?;
@@ -68,7 +74,7 @@ impl Machine {
     ///
     /// # Errors
     /// Why it does not run, with what it said.
-    pub(super) fn add(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>) -> Result<(), String> {
+    pub(super) fn add(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>) -> Result<(), GuestFailure> {
         let embedding = self.vm.host_mut();
         embedding.is_starting = true;
         embedding.begin(plugin, None);
@@ -82,13 +88,13 @@ impl Machine {
             Ok(Err(refusal)) => {
                 let said = std::mem::take(&mut self.vm.host_mut().said);
                 let why = match refusal {
-                    Refusal::VmStart => "it refuses what it is given as `vm_config`".to_owned(),
-                    Refusal::Configure => "it refuses its configuration".to_owned(),
-                    Refusal::Fault(fault) => fault.to_string(),
+                    Refusal::VmStart => "it refuses what it is given as `vm_config`".into(),
+                    Refusal::Configure => "it refuses its configuration".into(),
+                    Refusal::Fault(fault) => failure_of(&kernel.common, &fault),
                 };
                 return Err(with_said(why, &said));
             }
-            Err(_) => return Err("eddy failed while the module was started".to_owned()),
+            Err(_) => return Err("eddy failed while the module was started".into()),
         };
         let embedding = self.vm.host_mut();
         embedding.own(context, plugin);
@@ -141,10 +147,11 @@ impl Machine {
         match catch_unwind(AssertUnwindSafe(|| call(&mut self.vm))) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(fault)) => {
-                Err(Broken { why: fault.to_string(), is_fatal: fault.is_fatal(), is_lost: false })
+                let why = failure_of(&self.vm.host().common, &fault);
+                Err(Broken { why, is_fatal: fault.is_fatal(), is_lost: false })
             }
             Err(_) => {
-                let why = "eddy failed in a host function".to_owned();
+                let why = "eddy failed in a host function".into();
                 Err(Broken { why, is_fatal: true, is_lost: true })
             }
         }
@@ -215,6 +222,36 @@ impl Machine {
 }
 
 /// A reason with what the module said before it.
-fn with_said(why: String, said: &[String]) -> String {
-    if said.is_empty() { why } else { format!("{why}; it said: {}", said.join(" | ")) }
+fn with_said(failure: GuestFailure, said: &[String]) -> GuestFailure {
+    if said.is_empty() {
+        failure
+    } else {
+        failure.told_as(format!("{failure}; it said: {}", said.join(" | ")))
+    }
+}
+
+/// The reason for a fault of the module: the limit and its key where it met one.
+fn failure_of(common: &Common, fault: &Fault) -> GuestFailure {
+    match fault.kind() {
+        FaultKind::Memory => GuestFailure::of_memory("wasm.memory", common.memory_bytes, fault),
+        FaultKind::NoMemory => GuestFailure::of_own_memory(fault),
+        FaultKind::Deadline if is_start(fault) && common.start_time > common.cpu => {
+            let why = format!("it took longer to start than it may ({:?}): {fault}", common.start_time);
+            GuestFailure { limit: Some(FilterLimit::Cpu), why }
+        }
+        FaultKind::Deadline => GuestFailure::of_cpu("wasm.cpu", common.cpu, fault),
+        FaultKind::Trap
+        | FaultKind::StackOverflow
+        | FaultKind::Exit(_)
+        | FaultKind::BadReturn(_)
+        | FaultKind::Host
+        | FaultKind::Dead
+        | FaultKind::UnknownContext
+        | FaultKind::TooManyContexts
+        | FaultKind::HasStreams => fault.to_string().into(),
+    }
+}
+
+fn is_start(fault: &Fault) -> bool {
+    fault.callback().is_none_or(|callback| matches!(callback, Callback::VmStart | Callback::Configure))
 }

@@ -13,6 +13,7 @@ use super::embedding::Plugin;
 use super::library::{Kernel, WasmLibrary, lock};
 use super::machine::Machine;
 use super::token::WakeToken;
+use crate::failure::GuestFailure;
 
 /// The reserve of a library.
 pub(super) struct Spares {
@@ -27,8 +28,10 @@ struct State {
     /// Machines that failed without a calm in between.
     failures: u32,
     last_failure: Option<Instant>,
+    /// Why the last machine failed.
+    last_fault: GuestFailure,
     /// Why the last start failed.
-    refusal: Option<String>,
+    refusal: Option<GuestFailure>,
 }
 
 impl Spares {
@@ -50,19 +53,20 @@ impl Spares {
     }
 
     /// Notes that a machine failed.
-    pub(super) fn note_failure(&self) {
+    pub(super) fn note_failure(&self, why: &GuestFailure) {
         let mut state = lock(&self.state);
         let now = Instant::now();
         let is_calm = state.last_failure.is_none_or(|last| now.duration_since(last) >= CALM);
         state.failures = if is_calm { 1 } else { state.failures.saturating_add(1) };
         state.last_failure = Some(now);
+        state.last_fault.clone_from(why);
     }
 
     /// Takes the machine in reserve for a worker, and has another started.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn take(&self, worker: u16) -> Result<Machine, String> {
+    pub(super) fn take(&self, worker: u16) -> Result<Machine, GuestFailure> {
         let mut state = lock(&self.state);
         let ready = state.ready.take();
         if !state.is_starting {
@@ -74,9 +78,14 @@ impl Spares {
             };
         }
         ready.ok_or_else(|| {
-            let why = state.refusal.as_ref().map(|why| format!("; the last start failed: {why}"));
-            let why = why.unwrap_or_default();
-            format!("the module has failed {} times, and no new instance is ready{why}", state.failures)
+            let (what, why) = match &state.refusal {
+                Some(why) => ("the last start failed", why),
+                None => ("it failed last because", &state.last_fault),
+            };
+            let times = state.failures;
+            why.told_as(format!(
+                "the module has failed {times} times, and no new instance is ready; {what}: {why}"
+            ))
         })
     }
 
@@ -92,7 +101,7 @@ impl Spares {
         thread::Builder::new().name("eddy-wasm".to_owned()).spawn(move || fill_up(&library)).is_ok()
     }
 
-    fn filled(&self, started: Result<Machine, String>) {
+    fn filled(&self, started: Result<Machine, GuestFailure>) {
         let mut state = lock(&self.state);
         state.is_starting = false;
         match started {

@@ -78,9 +78,9 @@ fn a_module_that_never_returns_is_stopped_and_replaced() {
     let Some(bench) = Bench::start() else { return };
     let head = Head::new("Basic x");
     for (name, why) in [
-        ("loop", "longer than it may"),
-        ("sleep", "longer than it may"),
-        ("memory", "out of memory"),
+        ("loop", "it used more CPU time than `wasm.cpu` allows ("),
+        ("sleep", "it used more CPU time than `wasm.cpu` allows ("),
+        ("memory", "it needs more memory than `wasm.memory` allows ("),
         ("wait", "deadlock"),
     ] {
         let filters = [bench.made("mark", "{}"), bench.made(name, "{}"), bench.made("count", "{}")];

@@ -155,7 +155,8 @@ impl Outcome {
                 let edit = record.unwrap().edit;
                 if let eddy_filter::Edit::Set { name, value } = edit {
                     format!("{}={}", text(name), text(value))
-                } else if let eddy_filter::Edit::Fault(why) = edit {
+                } else if let eddy_filter::Edit::Fault(why) | eddy_filter::Edit::LimitFault { why, .. } = edit
+                {
                     format!("fault: {}", text(why))
                 } else {
                     format!("{edit:?}")

@@ -23,7 +23,7 @@ fn a_script_that_is_none_is_refused_with_its_place() {
         "test.lua: the script defines neither `envoy_on_request` nor `envoy_on_response`"
     );
     assert_eq!(refused("envoy_on_request = 5"), "`envoy_on_request` has to be a function");
-    assert_eq!(refused("while true do end"), "it used more CPU time than it may");
+    assert_eq!(refused("while true do end"), "it used more CPU time than `lua.cpu` allows (10ms)");
     assert!(refused("\x1bLJ\x02").contains("attempt to load"), "no compiled code");
 }
 
@@ -61,7 +61,7 @@ fn a_hook_without_an_end_is_ended() {
     let mut exchange = play.exchange();
     exchange.request = "GET / HTTP/1.1\r\nHost: a\r\nx-loop: 1\r\n\r\n".to_owned();
     let came = exchange.request_head(true);
-    assert_eq!(reason(&came), "it used more CPU time than it may");
+    assert_eq!(reason(&came), "it used more CPU time than `lua.cpu` allows (10ms)");
     assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     assert_eq!(play.request(), goes_on(&["add x=1"]));
 }
@@ -84,7 +84,10 @@ fn a_hook_that_takes_too_much_memory_costs_its_machine_and_those_that_wait_there
     assert_eq!(waits.request_head(false).verdict, Verdict::Buffer);
     let mut eats = play.exchange();
     eats.request = "GET / HTTP/1.1\r\nHost: a\r\nx-eat: 1\r\n\r\n".to_owned();
-    assert_eq!(reason(&eats.request_head(true)), "it used more memory than it may");
+    assert_eq!(
+        reason(&eats.request_head(true)),
+        "it needs more memory than `lua.memory` allows (4MiB, 256KiB of it for one value)"
+    );
     // A new machine begins anew.
     assert_eq!(play.request(), goes_on(&["add x=1"]));
     let whole = At { body: "x", is_end: true, is_buffered: true, trailers: "" };

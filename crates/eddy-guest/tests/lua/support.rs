@@ -58,7 +58,7 @@ impl Host for FakeHost {
             text(request.target),
             text(request.authority),
             request.timeout_ms,
-            if request.exchange.is_some() { "" } else { " alone" }
+            if request.bond == eddy_filter::CallBond::Awaited { "" } else { " alone" }
         );
         let mut fields = request.fields.clone();
         fields.sort_unstable();
@@ -377,7 +377,7 @@ fn shown(edits: &EditLog) -> Vec<String> {
         Edit::Metadata { space, key, value } => format!("note {}.{}={}", text(space), text(key), text(value)),
         Edit::ClearRoute => "clear route".to_owned(),
         Edit::Endpoint { address, is_strict } => format!("endpoint {} {is_strict}", text(address)),
-        Edit::Fault(why) => format!("fault {}", text(why)),
+        Edit::Fault(why) | Edit::LimitFault { why, .. } => format!("fault {}", text(why)),
         Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) | Edit::ReplyGrpc(_) => {
             format!("{edit:?}")
         }

@@ -223,6 +223,7 @@ fn parts<'a>(edit: &Edit<'a>) -> (u8, u32, Vec<u8>, &'a [u8]) {
         Edit::ClearRoute => nameless(15, 0, b""),
         Edit::Endpoint { address, is_strict } => nameless(16, is_strict.into(), address),
         Edit::Fault(why) => nameless(17, 0, why),
+        Edit::LimitFault { limit, why } => nameless(17, limit as u32, why),
         Edit::ReplyGrpc(number) => nameless(18, number, b""),
     }
 }

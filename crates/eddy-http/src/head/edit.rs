@@ -12,6 +12,14 @@ use crate::method::{METHOD_BYTES_MAX, Method, PREFACE_METHOD};
 use crate::octet::{is_tchar, is_text};
 use crate::span::Span;
 
+/// Checks a field that is to be set or added.
+///
+/// # Errors
+/// Any [`EditFault`] but [`EditFault::HeadFull`].
+pub fn check_field(name: &[u8], value: &[u8]) -> Result<(), EditFault> {
+    FieldsEditor::new(&mut Vec::new(), &mut Vec::new()).check(name, value).map(drop)
+}
+
 /// The fields of a head and the bytes they lie in, open for changes.
 #[derive(Debug)]
 pub struct FieldsEditor<'a> {
@@ -353,6 +361,23 @@ mod tests {
         );
         head.set_target(&mut bytes, b"/").unwrap();
         assert_eq!(head.query, None);
+    }
+
+    #[test]
+    fn forwarding_fields_tell_the_host_of_the_client() {
+        let texts = [
+            ("GET / HTTP/1.1\r\nHost: a:81\r\n\r\n", "a:81"),
+            ("GET http://a:81/ HTTP/1.1\r\nHost: b\r\n\r\n", "a:81"),
+        ];
+        for (text, host) in texts {
+            let (mut bytes, mut head) = parsed(text);
+            head.set_authority(&mut bytes, b"filter.example").unwrap();
+            head.set_authority(&mut bytes, b"other.example").unwrap();
+            let text = written(&bytes, &head, false);
+            assert!(text.contains("\r\nHost: other.example\r\n"), "{text}");
+            assert!(text.contains(&format!("\r\nX-Forwarded-Host: {host}\r\n")), "{text}");
+            assert!(!text.contains("filter.example"), "{text}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod response;
 mod scanner;
 mod target;
 
-pub use edit::{FieldsEditor, HEAD_BYTES_EDITED_MAX};
+pub use edit::{FieldsEditor, HEAD_BYTES_EDITED_MAX, check_field};
 pub use fault::HeadFault;
 pub use framing::{RequestBody, ResponseBody};
 pub use limits::HeadLimits;

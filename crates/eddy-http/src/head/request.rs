@@ -33,6 +33,8 @@ pub struct RequestHead {
     pub query: Option<Span>,
     /// The effective authority, `host` or `host:port`: of an absolute form, else of `Host`. Empty if neither is there.
     pub authority: Span,
+    /// The effective authority as the client sent it, whatever took its place since.
+    pub client_authority: Span,
     /// The authority without its port; an IPv6 address keeps its brackets.
     pub host: Span,
     /// How the body ends.
@@ -292,6 +294,7 @@ impl RequestHead {
             None => authority,
         };
         self.authority = authority.whole;
+        self.client_authority = authority.whole;
         self.host = authority.host;
         Ok(())
     }

@@ -82,7 +82,7 @@ pub fn write_request_head(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
     write_framing(out, request);
     let edited = if head.is_edited { fields } else { Fields::default() };
     let decided = Decided { edits: request.edits, edited };
-    request.client.write(out, fields, head.authority.of(request.bytes), &decided);
+    request.client.write(out, fields, head.client_authority.of(request.bytes), &decided);
     if let Some(pseudonym) = request.via.filter(|_| !request.edits.decides("via")) {
         write_via(out, head.version.number(), pseudonym);
     }

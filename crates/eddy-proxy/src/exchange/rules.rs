@@ -66,6 +66,7 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
     if strips_port && exchange.head.method != Method::Connect {
         // The port of `CONNECT` is where the tunnel leads to (RFC 9110 §9.3.6).
         exchange.head.authority = exchange.head.host;
+        exchange.head.client_authority = exchange.head.host;
     }
     if let (RequestBody::Length(length), Some(max)) = (exchange.head.body, body_bytes_max)
         && length > max

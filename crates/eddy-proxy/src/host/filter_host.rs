@@ -1,18 +1,19 @@
 //! The host of filters: the one object that all of them talk to.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use eddy_filter::{
-    EDITS_BYTES_MAX, FilterSet, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry,
-    Outbound, Verdict, Wake,
+    CallBond, CallLimits, EDITS_BYTES_MAX, FilterSet, Handle, HandleTable, Host, HostError, Level, Library,
+    MetricKind, MetricRegistry, Outbound, Verdict, Wake,
 };
-use eddy_io::monotonic_ms;
+use eddy_io::{SharedPage, monotonic_ms};
 
 use crate::control::limit_bytes;
 use crate::host::inbox::{Inbox, Message, Resumed};
-use crate::outbound::{Order, Orders};
+use crate::outbound::{Order, OrderRefusal, Orders};
 
 /// Records of the log that one filter may write in a second.
 const RECORDS_A_SECOND_MAX: u64 = 1000;
@@ -25,6 +26,8 @@ pub struct FilterHost {
     level: Level,
     /// By number of the filter; taken for writing when filters are made.
     filters: RwLock<Vec<Arc<Writer>>>,
+    /// What libraries write for no filter of theirs.
+    unnamed: Arc<Writer>,
     /// Names of the clusters that filters can send to; written when a plan comes into force.
     clusters: RwLock<Vec<Arc<str>>>,
     orders: Orders,
@@ -37,6 +40,10 @@ pub struct FilterHost {
 #[derive(Debug)]
 struct Writer {
     name: Arc<str>,
+    /// What it may have under way of its own.
+    calls: RwLock<CallLimits>,
+    /// By reason, the second in which a refused request was logged last.
+    refusal_told: [AtomicU64; OrderRefusal::COUNT],
     /// What runs it, once a plan has it; it may be that of a plan which is no longer in force.
     library: RwLock<Option<Weak<dyn Library>>>,
     /// The second that is counted.
@@ -54,6 +61,7 @@ impl FilterHost {
             metrics: MetricRegistry::new(workers),
             level,
             filters: RwLock::default(),
+            unnamed: Arc::new(Writer::new("-")),
             clusters: RwLock::default(),
             orders: Orders::default(),
             memory_soft_bytes: AtomicU64::new(0),
@@ -71,13 +79,7 @@ impl FilterHost {
     /// A number for a filter of this name, never given again in this process. 0 stands for no filter.
     pub fn number(&self, name: &str) -> u32 {
         let mut filters = self.filters.write().unwrap_or_else(PoisonError::into_inner);
-        filters.push(Arc::new(Writer {
-            name: name.into(),
-            library: RwLock::default(),
-            second: AtomicU64::new(0),
-            records: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-        }));
+        filters.push(Arc::new(Writer::new(name)));
         u32::try_from(filters.len()).unwrap_or(u32::MAX)
     }
 
@@ -93,6 +95,7 @@ impl FilterHost {
             if let Some(writer) = self.writer(filter.id) {
                 let library = Some(Arc::downgrade(&filter.library));
                 *writer.library.write().unwrap_or_else(PoisonError::into_inner) = library;
+                *writer.calls.write().unwrap_or_else(PoisonError::into_inner) = filter.policy.calls;
             }
         }
     }
@@ -119,6 +122,44 @@ impl FilterHost {
 
     pub(crate) fn inbox(&self, worker: usize) -> Option<Arc<Inbox>> {
         self.inboxes.get(worker).cloned()
+    }
+
+    /// Whether a request goes on as a background call now that its exchange is over.
+    pub(crate) fn outlives(&self, order: &Order) -> bool {
+        let Some(writer) = self.writer(order.filter) else { return false };
+        let may = self.orders.outlive(order.filter, order.token, writer.call_limits());
+        if !may {
+            self.note_refusal(&writer, order.filter, OrderRefusal::Background);
+        }
+        may
+    }
+
+    /// Counts a request that is refused, and logs it once a second for each reason.
+    #[cold]
+    fn note_refusal(&self, writer: &Writer, filter: u32, refusal: OrderRefusal) {
+        let CallLimits { per_exchange, background } = writer.call_limits();
+        let why = match refusal {
+            // The filter's own mistake, which it is told.
+            OrderRefusal::TokenInUse => return,
+            OrderRefusal::Exchange => {
+                format!("its exchange has {per_exchange} under way (`calls_per_exchange`)")
+            }
+            OrderRefusal::Background => {
+                format!("{background} are under way that no exchange waits for (`background_calls`)")
+            }
+            OrderRefusal::Filter => "the filter has as many under way as a filter may".to_owned(),
+            OrderRefusal::Gateway => "all filters together have as many under way as they may".to_owned(),
+        };
+        let defined = self.metrics.define(filter, MetricKind::Counter, REFUSED_CALLS, &[]);
+        // A filter that has all the metrics it may have is not counted.
+        if let Ok(metric) = defined {
+            metric.add(self.inboxes.len(), 1);
+        }
+        let second = monotonic_ms() / 1000 + 1;
+        let told = writer.refusal_told.get(refusal as usize);
+        if told.is_none_or(|told| told.swap(second, Relaxed) != second) {
+            tracing::warn!(filter = &*writer.name, "a call of the filter to a cluster is refused: {why}");
+        }
     }
 
     fn writer(&self, number: u32) -> Option<Arc<Writer>> {
@@ -154,11 +195,11 @@ impl Host for FilterHost {
         if level < self.level || level == Level::Off {
             return Ok(());
         }
-        let writer = self.writer(filter);
-        let name: &str = writer.as_ref().map_or("-", |writer| &writer.name);
-        if let Some(writer) = &writer
-            && !writer.may_write(monotonic_ms() / 1000, name)
-        {
+        // What a library writes while a filter of it runs on a worker is that filter's.
+        let filter = if filter == 0 { entered() } else { filter };
+        let writer = self.writer(filter).unwrap_or_else(|| Arc::clone(&self.unnamed));
+        let name: &str = &writer.name;
+        if !writer.may_write(monotonic_ms() / 1000, name) {
             return Err(HostError::Full);
         }
         let text = String::from_utf8_lossy(text.get(..RECORD_BYTES_MAX).unwrap_or(text));
@@ -181,19 +222,26 @@ impl Host for FilterHost {
     }
 
     fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
-        if request.exchange.is_some_and(|exchange| !self.table.is_open(exchange)) {
+        let is_over = request.exchange.is_some_and(|exchange| !self.table.is_open(exchange));
+        if is_over && request.bond == CallBond::Awaited {
             return Err(HostError::Gone);
         }
         let clusters = self.clusters.read().unwrap_or_else(PoisonError::into_inner);
-        if self.writer(request.filter).is_none() || !clusters.iter().any(|name| **name == *request.cluster) {
-            return Err(HostError::Unknown);
-        }
+        let writer = self.writer(request.filter);
+        let writer = writer.filter(|_| clusters.iter().any(|name| **name == *request.cluster));
+        let Some(writer) = writer else { return Err(HostError::Unknown) };
         drop(clusters);
-        let order = Order::check(request)?;
+        let mut order = Order::check(request)?;
+        if is_over {
+            order.exchange = None;
+        }
         let next = || self.next_worker.fetch_add(1, Relaxed) % self.inboxes.len().max(1);
-        let worker = request.exchange.map_or_else(next, Handle::worker);
+        let worker = order.exchange.map_or_else(next, Handle::worker);
         let inbox = self.inboxes.get(worker).ok_or(HostError::Gone)?;
-        self.orders.begin(&order)?;
+        if let Err(refusal) = self.orders.begin(&order, writer.call_limits()) {
+            self.note_refusal(&writer, order.filter, refusal);
+            return Err(refusal.error());
+        }
         let (filter, token) = (order.filter, order.token);
         let left = inbox.leave(order.size(), || Ok(Message::Ordered(order)));
         if left.is_err() {
@@ -212,7 +260,39 @@ impl Host for FilterHost {
     }
 }
 
+thread_local! {
+    /// The worker that this thread is: the page that says which filter it is in, and its index there.
+    static WORKER: OnceCell<(Arc<SharedPage>, usize)> = const { OnceCell::new() };
+}
+
+/// Notes that this thread is a worker.
+pub(crate) fn note_worker(page: &Arc<SharedPage>, index: usize) {
+    // A thread is one worker as long as it lives.
+    WORKER.with(|worker| drop(worker.set((Arc::clone(page), index))));
+}
+
+/// The filter that runs on this thread; 0 for none.
+fn entered() -> u32 {
+    WORKER.with(|worker| worker.get().map_or(0, |(page, index)| page.worker(*index).filter.load(Relaxed)))
+}
+
 impl Writer {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            calls: RwLock::default(),
+            refusal_told: Default::default(),
+            library: RwLock::default(),
+            second: AtomicU64::new(0),
+            records: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+        }
+    }
+
+    fn call_limits(&self) -> CallLimits {
+        *self.calls.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether another record may be written in this second. Several threads may each get one too many.
     fn may_write(&self, second: u64, name: &str) -> bool {
         if self.second.swap(second, Relaxed) != second {
@@ -240,6 +320,8 @@ impl fmt::Debug for FilterHost {
     }
 }
 
+/// The metric of a filter's requests that were refused.
+const REFUSED_CALLS: &str = "calls_refused_total";
 /// Longest record of a filter, bytes; what is longer is cut.
 const RECORD_BYTES_MAX: usize = 8 * 1024;
 
@@ -278,5 +360,28 @@ mod tests {
         assert_eq!(written, 1000);
         assert!(writer.may_write(8, "loud"));
         assert_eq!(host.log(number, Level::Debug, b"below the level"), Ok(()));
+    }
+    #[test]
+    fn records_of_no_filter_are_those_of_the_filter_that_runs() {
+        let host = FilterHost::new(1, 1, Level::Info);
+        let number = host.number("busy");
+        let (page, _fd) = SharedPage::create().unwrap();
+        let page = Arc::new(page);
+        assert_eq!(entered(), 0);
+        note_worker(&page, 0);
+        assert_eq!(entered(), 0);
+        page.worker(0).filter.store(number, Relaxed);
+        assert_eq!(host.log(0, Level::Info, b"from a hook"), Ok(()));
+        page.worker(0).filter.store(0, Relaxed);
+        assert_eq!(host.log(0, Level::Info, b"from elsewhere"), Ok(()));
+        let written = |writer: &Writer| writer.records.load(Relaxed);
+        assert_eq!((written(&host.writer(number).unwrap()), written(&host.unnamed)), (1, 1));
+    }
+
+    #[test]
+    fn records_of_no_filter_are_bounded_too() {
+        let host = FilterHost::new(1, 1, Level::Off);
+        let full = (0..5000).filter(|_| !host.unnamed.may_write(7, "-")).count();
+        assert_eq!(full, 4000);
     }
 }

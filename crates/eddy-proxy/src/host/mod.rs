@@ -8,5 +8,6 @@ mod slots;
 mod schedule_tests;
 
 pub use filter_host::FilterHost;
+pub(crate) use filter_host::note_worker;
 pub(crate) use inbox::{Message, Resumed};
 pub(crate) use slots::Slots;

@@ -9,6 +9,6 @@ mod wake;
 
 pub(crate) use fetch::{Broken, Sent, attempt};
 pub(crate) use mirror::{Copied, mirror};
-pub(crate) use order::{Order, Orders};
+pub(crate) use order::{Order, OrderRefusal, Orders};
 pub(crate) use serve::serve;
 pub(crate) use wake::wake;

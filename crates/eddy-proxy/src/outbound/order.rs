@@ -1,14 +1,18 @@
 //! A filter's request, checked and kept until it is answered.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_filter::{Handle, HostError, Outbound};
+use eddy_filter::{CallBond, CallLimits, Handle, HostError, Outbound};
 use eddy_http::{FieldEdits, Method};
 use tokio::sync::Notify;
 
 /// Most requests of filters under way in the whole gateway.
 const ORDERS_MAX: usize = 4096;
+/// Most of them that are one filter's: others find room as well.
+const FILTER_ORDERS_MAX: u32 = 2048;
 /// Most bytes of a request.
 const ORDER_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Time until an answer must be there where the filter does not say, milliseconds.
@@ -20,6 +24,7 @@ pub(crate) struct Order {
     pub(crate) filter: u32,
     pub(crate) token: u64,
     pub(crate) exchange: Option<Handle>,
+    pub(crate) bond: CallBond,
     pub(crate) cluster: Box<str>,
     pub(crate) method: Method,
     pub(crate) method_name: Box<[u8]>,
@@ -37,7 +42,38 @@ pub(crate) struct Order {
 /// Its lock is held to insert, find or remove one entry.
 #[derive(Debug, Default)]
 pub(crate) struct Orders {
-    known: Mutex<HashMap<(u32, u64), Arc<Notify>>>,
+    book: Mutex<Book>,
+}
+
+/// Every request under way, and how many there are of each filter and exchange.
+#[derive(Debug, Default)]
+struct Book {
+    known: HashMap<(u32, u64), Known>,
+    filters: HashMap<u32, u32>,
+    background: HashMap<u32, u32>,
+    exchanges: HashMap<(u32, Handle), u32>,
+}
+
+#[derive(Debug)]
+struct Known {
+    given_up: Arc<Notify>,
+    exchange: Option<Handle>,
+    is_background: bool,
+}
+
+/// Why a request is not taken on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OrderRefusal {
+    /// The filter has one with this token under way.
+    TokenInUse,
+    /// The exchange has as many under way as `calls_per_exchange` allows.
+    Exchange,
+    /// The filter has as many under way that no exchange waits for as `background_calls` allows.
+    Background,
+    /// The filter has as many under way as any may.
+    Filter,
+    /// The gateway has.
+    Gateway,
 }
 
 impl Order {
@@ -73,6 +109,7 @@ impl Order {
             filter: request.filter,
             token: request.token,
             exchange: request.exchange,
+            bond: request.bond,
             cluster: request.cluster.into(),
             method,
             method_name: request.method.into(),
@@ -95,30 +132,106 @@ impl Orders {
     /// Takes an order on.
     ///
     /// # Errors
-    /// [`HostError::Full`]; [`HostError::Invalid`] when the filter has one with this token under way.
-    pub(crate) fn begin(&self, order: &Order) -> Result<(), HostError> {
-        let mut known = self.lock();
-        if known.len() >= ORDERS_MAX {
-            return Err(HostError::Full);
+    /// Any [`OrderRefusal`].
+    pub(crate) fn begin(&self, order: &Order, limits: CallLimits) -> Result<(), OrderRefusal> {
+        let mut book = self.lock();
+        if book.known.contains_key(&(order.filter, order.token)) {
+            return Err(OrderRefusal::TokenInUse);
         }
-        if known.contains_key(&(order.filter, order.token)) {
-            return Err(HostError::Invalid);
+        if book.known.len() >= ORDERS_MAX {
+            return Err(OrderRefusal::Gateway);
         }
-        known.insert((order.filter, order.token), Arc::clone(&order.given_up));
+        let place = order.exchange.map(|exchange| (order.filter, exchange));
+        if place.is_some_and(|place| of(&book.exchanges, place) >= limits.per_exchange) {
+            return Err(OrderRefusal::Exchange);
+        }
+        let is_background = order.bond == CallBond::Background || order.exchange.is_none();
+        if is_background && of(&book.background, order.filter) >= limits.background {
+            return Err(OrderRefusal::Background);
+        }
+        if of(&book.filters, order.filter) >= FILTER_ORDERS_MAX {
+            return Err(OrderRefusal::Filter);
+        }
+        let known = Known { given_up: Arc::clone(&order.given_up), exchange: order.exchange, is_background };
+        book.known.insert((order.filter, order.token), known);
+        add(&mut book.filters, order.filter);
+        if let Some(place) = place {
+            add(&mut book.exchanges, place);
+        }
+        if is_background {
+            add(&mut book.background, order.filter);
+        }
         Ok(())
+    }
+
+    /// Makes an order a background call because its exchange is over; whether there is room for it.
+    pub(crate) fn outlive(&self, filter: u32, token: u64, limits: CallLimits) -> bool {
+        let mut book = self.lock();
+        let count = of(&book.background, filter);
+        // One that was ended needs no room.
+        let Some(known) = book.known.get_mut(&(filter, token)) else { return true };
+        if known.is_background {
+            return true;
+        }
+        if count >= limits.background {
+            return false;
+        }
+        known.is_background = true;
+        add(&mut book.background, filter);
+        true
     }
 
     /// Ends an order; whether nobody has ended it before. Who ends it tells of the end, and nobody else does.
     pub(crate) fn end(&self, filter: u32, token: u64) -> bool {
-        let ended = self.lock().remove(&(filter, token));
-        if let Some(given_up) = &ended {
-            given_up.notify_one();
+        let mut book = self.lock();
+        let Some(Known { given_up, exchange, is_background }) = book.known.remove(&(filter, token)) else {
+            return false;
+        };
+        take(&mut book.filters, filter);
+        if let Some(exchange) = exchange {
+            take(&mut book.exchanges, (filter, exchange));
         }
-        ended.is_some()
+        if is_background {
+            take(&mut book.background, filter);
+        }
+        drop(book);
+        given_up.notify_one();
+        true
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(u32, u64), Arc<Notify>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OrderRefusal {
+    /// How many reasons there are.
+    pub(crate) const COUNT: usize = 5;
+
+    /// What the filter is told.
+    pub(crate) fn error(self) -> HostError {
+        match self {
+            Self::TokenInUse => HostError::Invalid,
+            Self::Exchange | Self::Background | Self::Filter | Self::Gateway => HostError::Full,
+        }
+    }
+}
+
+fn of<K: Eq + Hash>(counts: &HashMap<K, u32>, key: K) -> u32 {
+    counts.get(&key).copied().unwrap_or(0)
+}
+
+fn add<K: Eq + Hash>(counts: &mut HashMap<K, u32>, key: K) {
+    *counts.entry(key).or_insert(0) += 1;
+}
+
+/// Takes one off; what has none has no entry.
+fn take<K: Eq + Hash>(counts: &mut HashMap<K, u32>, key: K) {
+    let Entry::Occupied(mut entry) = counts.entry(key) else { return };
+    if *entry.get() > 1 {
+        *entry.get_mut() -= 1;
+    } else {
+        entry.remove();
     }
 }
 
@@ -131,6 +244,7 @@ mod tests {
             filter: 1,
             token: 2,
             exchange: None,
+            bond: CallBond::Awaited,
             cluster: "c",
             method: b"GET",
             target,
@@ -166,10 +280,54 @@ mod tests {
     fn an_order_ends_once() {
         let orders = Orders::default();
         let order = Order::check(&outbound(b"/", Vec::new())).unwrap();
-        orders.begin(&order).unwrap();
-        assert_eq!(orders.begin(&order), Err(HostError::Invalid));
+        orders.begin(&order, CallLimits::default()).unwrap();
+        assert_eq!(orders.begin(&order, CallLimits::default()), Err(OrderRefusal::TokenInUse));
         assert!(orders.end(1, 2));
         assert!(!orders.end(1, 2));
-        orders.begin(&order).unwrap();
+        orders.begin(&order, CallLimits::default()).unwrap();
+    }
+
+    fn order(filter: u32, token: u64, exchange: Option<u64>, bond: CallBond) -> Order {
+        let exchange = exchange.map(Handle::from_number);
+        Order::check(&Outbound { filter, token, exchange, bond, ..outbound(b"/", Vec::new()) }).unwrap()
+    }
+
+    #[test]
+    fn calls_are_bounded_by_exchange_and_by_filter() {
+        let (orders, limits) = (Orders::default(), CallLimits { per_exchange: 2, background: 3 });
+        let begin =
+            |filter, token, exchange, bond| orders.begin(&order(filter, token, exchange, bond), limits);
+        assert_eq!(begin(1, 1, Some(7), CallBond::Awaited), Ok(()));
+        assert_eq!(begin(1, 1, Some(7), CallBond::Awaited), Err(OrderRefusal::TokenInUse));
+        assert_eq!(begin(1, 2, Some(7), CallBond::Background), Ok(()));
+        assert_eq!(begin(1, 3, Some(7), CallBond::Awaited), Err(OrderRefusal::Exchange));
+        // Another filter in the same exchange has a share of its own.
+        assert_eq!(begin(2, 1, Some(7), CallBond::Awaited), Ok(()));
+        assert_eq!(begin(1, 3, Some(8), CallBond::Background), Ok(()));
+        assert_eq!(begin(1, 4, None, CallBond::Awaited), Ok(()));
+        assert_eq!(begin(1, 5, Some(9), CallBond::Background), Err(OrderRefusal::Background));
+        assert_eq!(begin(1, 5, Some(9), CallBond::Lasting), Ok(()));
+        // Its exchange is over, and there is no room for it.
+        assert!(!orders.outlive(1, 5, limits));
+        assert!(orders.end(1, 2) && !orders.end(1, 2));
+        assert!(orders.outlive(1, 5, limits) && orders.outlive(1, 5, limits));
+        assert_eq!(begin(1, 6, None, CallBond::Awaited), Err(OrderRefusal::Background));
+        assert_eq!(begin(1, 6, Some(7), CallBond::Awaited), Ok(()));
+        for (filter, token) in [(1, 1), (2, 1), (1, 3), (1, 4), (1, 5), (1, 6)] {
+            assert!(orders.end(filter, token), "{filter}/{token}");
+        }
+        let book = orders.lock();
+        assert!(book.known.is_empty() && book.filters.is_empty(), "{book:?}");
+        assert!(book.background.is_empty() && book.exchanges.is_empty(), "{book:?}");
+    }
+
+    #[test]
+    fn one_filter_leaves_room_for_others() {
+        let (orders, limits) = (Orders::default(), CallLimits { per_exchange: 16, background: 4096 });
+        let begun = (0..u64::from(FILTER_ORDERS_MAX))
+            .filter(|token| orders.begin(&order(1, *token, None, CallBond::Awaited), limits).is_ok());
+        assert_eq!(begun.count(), FILTER_ORDERS_MAX as usize);
+        assert_eq!(orders.begin(&order(1, 9999, None, CallBond::Awaited), limits), Err(OrderRefusal::Filter));
+        assert_eq!(orders.begin(&order(2, 9999, None, CallBond::Awaited), limits), Ok(()));
     }
 }

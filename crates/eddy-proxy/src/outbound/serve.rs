@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{Event, EventKind, Library};
+use eddy_filter::{CallBond, Event, EventKind, Library};
 use eddy_http::Fields;
 use tokio::time::timeout;
 
@@ -29,9 +29,8 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: Order) {
                 answer = &mut fetching => break answer.unwrap_or(Err("timeout")),
                 () = &mut leaving => return,
                 () = worker.ticked.notified() => {
-                    let is_over = |exchange| !worker.crossing.host.table().is_open(exchange);
-                    if order.exchange.is_some_and(is_over) {
-                        break Err("exchange_over");
+                    if let Some(why) = abandoned(&worker, &order) {
+                        break Err(why);
                     }
                 }
             }
@@ -43,6 +42,19 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: Order) {
     }
     let Some(library) = library else { return };
     tell(&worker, &*library, &order, &ended);
+}
+
+/// Why the end of its exchange ends an order, if it does.
+fn abandoned(worker: &Worker, order: &Order) -> Option<Reason> {
+    let host = &worker.crossing.host;
+    if order.exchange.is_none_or(|exchange| host.table().is_open(exchange)) {
+        return None;
+    }
+    match order.bond {
+        CallBond::Awaited => Some("exchange_over"),
+        CallBond::Lasting => (!host.outlives(order)).then_some("too_many_background_calls"),
+        CallBond::Background => None,
+    }
 }
 
 fn tell(worker: &Worker, library: &dyn Library, order: &Order, ended: &Result<Answer, Reason>) {

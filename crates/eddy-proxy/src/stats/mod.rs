@@ -9,8 +9,8 @@ mod series;
 pub use counter::{Counter, Gauge, Histogram};
 pub use filters::{FilterReport, FilterView, PhaseView};
 pub use registry::Stats;
-pub(crate) use series::count_status;
 pub use series::{
     ClusterSeries, DatagramLoss, DatagramSeries, FaultCounters, FilterSeries, GrpcSeries, HandshakeFailure,
     HandshakeSeries, Http2Series, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
 };
+pub(crate) use series::{FILTER_FAULT_LABELS, count_status};

@@ -327,16 +327,16 @@ pub struct FilterSeries {
     pub faults: [Counter; FILTER_FAULT_LABELS.len()],
     /// Exchanges that wait for it now.
     pub paused: Gauge,
-    /// When a failure was last written to the log, on the worker's clock.
-    reported_ms: Gauge,
-    /// Failures since then.
-    unreported: Counter,
+    /// By kind, when a failure was last written to the log, on the worker's clock.
+    reported_ms: [Gauge; FILTER_FAULT_LABELS.len()],
+    /// By kind, failures since then.
+    unreported: [Counter; FILTER_FAULT_LABELS.len()],
 }
 
 /// The metric label of each kind of failure of a filter.
-pub(crate) const FILTER_FAULT_LABELS: [&str; 4] = ["fault", "edit", "timeout", "body"];
+pub(crate) const FILTER_FAULT_LABELS: [&str; 6] = ["fault", "edit", "timeout", "body", "memory", "cpu"];
 
-/// How often a filter's failures are written to the log by a worker, milliseconds.
+/// How often failures of one kind of a filter are written to the log by a worker, milliseconds.
 const REPORT_EVERY_MS: u64 = 1000;
 
 impl FilterSeries {
@@ -349,18 +349,20 @@ impl FilterSeries {
         }
     }
 
-    /// Counts a failure; where it is to be written to the log, answers with how many were not since the last one.
+    /// Counts a failure; where it is to be written to the log, answers with how many of its kind were not since the last
+    /// one.
     pub(crate) fn failed(&self, kind: FailureKind, now_ms: u64) -> Option<u64> {
         self.faults[kind as usize].increment();
-        let reported_ms = self.reported_ms.value();
+        let (last, unreported) = (&self.reported_ms[kind as usize], &self.unreported[kind as usize]);
+        let reported_ms = last.value();
         if reported_ms != 0 && now_ms.saturating_sub(reported_ms) < REPORT_EVERY_MS {
-            self.unreported.increment();
+            unreported.increment();
             return None;
         }
-        self.reported_ms.set(now_ms.max(1));
-        let unreported = self.unreported.value();
-        self.unreported.reset();
-        Some(unreported)
+        last.set(now_ms.max(1));
+        let count = unreported.value();
+        unreported.reset();
+        Some(count)
     }
 }
 
@@ -400,5 +402,28 @@ impl ListenerSeries {
 pub(crate) fn count_status(classes: &[Counter; 5], status: u16) {
     if let Some(counter) = classes.get(usize::from(status / 100).wrapping_sub(1)) {
         counter.increment();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_failure_of_each_kind_is_reported_and_later_ones_are_counted() {
+        let series = FilterSeries::default();
+        assert_eq!(series.failed(FailureKind::Fault, 5), Some(0));
+        for _ in 0..1000 {
+            assert_eq!(series.failed(FailureKind::Fault, 6), None);
+        }
+        assert_eq!(series.failed(FailureKind::Memory, 6), Some(0));
+        assert_eq!(series.failed(FailureKind::Memory, 7), None);
+        assert_eq!(series.failed(FailureKind::Cpu, 7), Some(0));
+        let later = 5 + REPORT_EVERY_MS;
+        assert_eq!(series.failed(FailureKind::Fault, later), Some(1000));
+        assert_eq!(series.failed(FailureKind::Memory, later), None);
+        assert_eq!(series.failed(FailureKind::Memory, later + 1), Some(2));
+        let counts = series.faults.each_ref().map(Counter::value);
+        assert_eq!(counts, [1002, 0, 0, 0, 4, 1]);
     }
 }

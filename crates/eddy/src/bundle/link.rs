@@ -11,8 +11,8 @@ use super::failure::BundleFailure;
 use super::go::{Go, Target, Toolchain, arguments, flag};
 use super::kits::Kits;
 use super::messages::{failure_of, shown};
-use super::record::{Record, place_of};
-use super::sources::key_of;
+use super::record::{LinkedPackage, Record, place_of};
+use super::sources::{Sources, sources_of};
 use super::workspace::Workspace;
 
 /// A library with the filters of some packages.
@@ -49,8 +49,8 @@ pub(crate) fn bundle(
     let workspace = Workspace::write(&folders, &go, &kits, cache)?;
     let toolchain = go.toolchain(&workspace.folder)?;
     for _ in 0..TRIES_MAX {
-        let key = key_of(&workspace, &go, &toolchain, &kits, notice)?;
-        let library = parent.join(target.file(&key));
+        let sources = sources_of(&workspace, &go, &toolchain, &kits, notice)?;
+        let library = parent.join(target.file(&sources.key));
         if let Some(record) = Record::beside(&library).filter(|record| record.check(&library).is_ok()) {
             // Not the library: a file that was modified is another one to those who have opened it.
             touch(&place_of(&library));
@@ -58,8 +58,8 @@ pub(crate) fn bundle(
         }
         let linked = link(&workspace, &go, target, notice)?;
         // Whoever saved a file meanwhile means the new one.
-        if key_of(&workspace, &go, &toolchain, &kits, notice)? == key {
-            let record = keep(&linked, &library, &key, &workspace, &toolchain)
+        if sources_of(&workspace, &go, &toolchain, &kits, notice)?.key == sources.key {
+            let record = keep(&linked, &library, &sources, &workspace, &toolchain)
                 .map_err(|error| BundleFailure::of_io("write", &library, &error))?;
             // Libraries that cannot be removed are in nobody's way.
             let _ = keep_newest(&parent, BUNDLES_MAX);
@@ -103,13 +103,19 @@ fn link(workspace: &Workspace, go: &Go, target: Target, notice: &dyn Fn()) -> Re
 fn keep(
     linked: &Path,
     library: &Path,
-    key: &str,
+    sources: &Sources,
     workspace: &Workspace,
     toolchain: &Toolchain,
 ) -> io::Result<Record> {
     let bytes = fs::metadata(linked)?.len();
     fs::rename(linked, library)?;
-    let record = Record::new(key, &toolchain.version, workspace.imports.iter().cloned().collect(), bytes);
+    let linked = workspace.packages.iter().map(|(folder, path)| LinkedPackage {
+        folder: folder.clone(),
+        path: path.clone(),
+        links: sources.linked_by(path),
+    });
+    let packages = workspace.imports.iter().cloned().collect();
+    let record = Record::new(&sources.key, &toolchain.version, packages, linked.collect(), bytes);
     record.write(library)?;
     Ok(record)
 }
@@ -126,7 +132,8 @@ impl Bundle {
             // Nobody takes a library with the record of another.
             Record::remove_beside(path)?;
             fs::rename(&fresh, path)?;
-            self.record.write(path)
+            // Where the packages lie is of no use elsewhere.
+            Record { linked: Vec::new(), ..self.record.clone() }.write(path)
         });
         written.map_err(|error| {
             let _ = fs::remove_file(&fresh);

@@ -17,6 +17,6 @@ pub(crate) use go::{Go, Target};
 pub(crate) use kits::Kits;
 pub(crate) use link::{Bundle, bundle};
 pub(crate) use module::{Module, module_root, quoted};
-pub(crate) use record::Record;
+pub(crate) use record::{LinkedPackage, Record};
 pub(crate) use sources::hashed;
 pub(crate) use workspace::{ENVOY, KIT, sums};

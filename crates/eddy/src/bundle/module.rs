@@ -205,7 +205,9 @@ fn edit<T: for<'a> Deserialize<'a>>(go: &Go, arguments: &[&OsStr], file: &Path) 
 fn replaced(replaces: Option<Vec<Replace>>, folder: &Path) -> BTreeMap<Replaced, String> {
     let texts = replaces.unwrap_or_default().into_iter().map(|Replace { old, new }| {
         let text = if new.version.is_empty() {
-            quoted(&folder.join(&new.path))
+            // Of two filters that name one folder, each from where it lies, neither is wrong.
+            let path = folder.join(&new.path);
+            quoted(&path.canonicalize().unwrap_or(path))
         } else {
             format!("{} {}", new.path, new.version)
         };

@@ -1,5 +1,6 @@
 //! What is noted beside a bundle about how it was made.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -22,14 +23,34 @@ pub(crate) struct Record {
     pub(crate) kits: String,
     /// Import paths of the packages with filters.
     pub(crate) packages: Vec<String>,
+    /// Where these packages lie on this machine, and what each brings along; empty in a copy for other machines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) linked: Vec<LinkedPackage>,
     /// Size of the library, which tells whether it is complete.
     pub(crate) library_bytes: u64,
 }
 
+/// A package with filters that a library was linked from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LinkedPackage {
+    /// Its folder, without links.
+    pub(crate) folder: PathBuf,
+    /// Its import path.
+    pub(crate) path: String,
+    /// Import paths of the packages that it brings along, its own included, without those of Go and the kits.
+    pub(crate) links: BTreeSet<String>,
+}
+
 impl Record {
-    pub(super) fn new(key: &str, go: &str, packages: Vec<String>, library_bytes: u64) -> Self {
+    pub(super) fn new(
+        key: &str,
+        go: &str,
+        packages: Vec<String>,
+        linked: Vec<LinkedPackage>,
+        library_bytes: u64,
+    ) -> Self {
         let (key, go, kits) = (key.to_owned(), go.to_owned(), KITS_VERSION.to_owned());
-        Self { abi: ABI, key, go, kits, packages, library_bytes }
+        Self { abi: ABI, key, go, kits, packages, linked, library_bytes }
     }
 
     /// The record beside a library, if it has one that can be read.

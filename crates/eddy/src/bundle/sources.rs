@@ -1,5 +1,6 @@
 //! What a bundle is made of, and the key that follows from it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ struct Package {
     import_path: String,
     dir: PathBuf,
     standard: bool,
+    imports: Vec<String>,
     module: Option<ModuleOf>,
     go_files: Vec<String>,
     cgo_files: Vec<String>,
@@ -43,20 +45,44 @@ struct ModuleOf {
     replace: Option<Box<Self>>,
 }
 
-/// The key of a library: it is another as soon as the library would be.
+/// What a library is made of.
+pub(super) struct Sources {
+    /// Names the library: it is another as soon as the library would be.
+    pub(super) key: String,
+    /// By import path, what each package imports that is no part of Go.
+    imports: BTreeMap<String, Vec<String>>,
+}
+
+impl Sources {
+    /// The import paths of a package and of all that it imports, directly or by way of others.
+    pub(super) fn linked_by(&self, package: &str) -> BTreeSet<String> {
+        let mut linked = BTreeSet::from([package.to_owned()]);
+        let mut open = vec![package];
+        while let Some(next) = open.pop() {
+            for import in self.imports.get(next).into_iter().flatten() {
+                if linked.insert(import.clone()) {
+                    open.push(import);
+                }
+            }
+        }
+        linked
+    }
+}
+
+/// Reads what a library is made of.
 ///
 /// # Errors
 /// When packages cannot be found or read.
 ///
 /// # Cost
 /// Runs the Go command and reads every file of a package that is compiled and is no part of Go or of a module of some version.
-pub(super) fn key_of(
+pub(super) fn sources_of(
     workspace: &Workspace,
     go: &Go,
     toolchain: &Toolchain,
     kits: &Kits,
     notice: &dyn Fn(),
-) -> Result<String, BundleFailure> {
+) -> Result<Sources, BundleFailure> {
     let overlay = flag("overlay", &workspace.overlay());
     let mut words: Vec<&OsStr> = vec!["list".as_ref(), "-mod=mod".as_ref()];
     if workspace.has_overlay {
@@ -75,6 +101,7 @@ pub(super) fn key_of(
         hash.add(value);
     }
     let kits = kits.folder("");
+    let mut imports = BTreeMap::new();
     for package in serde_json::Deserializer::from_slice(&ran.output).into_iter::<Package>() {
         let package = package.map_err(|error| {
             BundleFailure::new(format!("`go list` says what cannot be read: {error}"), None)
@@ -83,9 +110,13 @@ pub(super) fn key_of(
         if !package.standard && !package.dir.starts_with(&kits) {
             hash.add_package(&package)
                 .map_err(|(file, error)| BundleFailure::of_io("read", &file, &error))?;
+            imports.insert(package.import_path, package.imports);
         }
     }
-    Ok(hash.finish())
+    // What is a part of Go or a kit registers no filter.
+    let known: BTreeSet<String> = imports.keys().cloned().collect();
+    imports.values_mut().for_each(|all: &mut Vec<String>| all.retain(|import| known.contains(import)));
+    Ok(Sources { key: hash.finish(), imports })
 }
 
 /// A hash of these parts.
@@ -139,5 +170,5 @@ impl Package {
     }
 }
 
-const FIELDS: &str = "-json=ImportPath,Dir,Standard,Module,GoFiles,CgoFiles,CFiles,CXXFiles,HFiles,SFiles,SysoFiles,EmbedFiles";
+const FIELDS: &str = "-json=ImportPath,Dir,Standard,Imports,Module,GoFiles,CgoFiles,CFiles,CXXFiles,HFiles,SFiles,SysoFiles,EmbedFiles";
 const KEY_BYTES: usize = 16;

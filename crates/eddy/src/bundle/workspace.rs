@@ -21,6 +21,8 @@ pub(super) struct Workspace {
     pub(super) folder: PathBuf,
     /// Import paths of the packages.
     pub(super) imports: BTreeSet<String>,
+    /// Folders and import paths of the packages.
+    pub(super) packages: Vec<(PathBuf, String)>,
     /// Whether packages are compiled from copies that have another package clause.
     pub(super) has_overlay: bool,
     _lock: File,
@@ -38,7 +40,7 @@ impl Workspace {
         cache: &Cache,
     ) -> Result<Self, BundleFailure> {
         let mut modules: BTreeMap<PathBuf, Module> = BTreeMap::new();
-        let mut imports = BTreeSet::new();
+        let mut packages = Vec::new();
         for folder in folders {
             let root = root_of(folder)?;
             if !modules.contains_key(&root) {
@@ -46,13 +48,12 @@ impl Workspace {
             }
             if let (Some(module), Ok(below)) = (modules.get(&root), folder.strip_prefix(&root)) {
                 let below = below.to_string_lossy();
-                imports.insert(if below.is_empty() {
-                    module.path.clone()
-                } else {
-                    format!("{}/{below}", module.path)
-                });
+                let path =
+                    if below.is_empty() { module.path.clone() } else { format!("{}/{below}", module.path) };
+                packages.push((folder.clone(), path));
             }
         }
+        let imports: BTreeSet<String> = packages.iter().map(|(_, path)| path.clone()).collect();
         let modules: Vec<Module> = modules.into_values().collect();
         let parent = cache.folder("work")?;
         let name = hashed(folders.iter().map(|folder| folder.as_os_str().as_encoded_bytes()));
@@ -61,7 +62,7 @@ impl Workspace {
         let written = fill(&parent, &folder, &manifest, &imports, &modules, kits);
         let lock = written.map_err(|error| BundleFailure::of_io("write to", &folder, &error))?;
         let programs: Vec<&PathBuf> = folders.iter().filter(|folder| is_program(folder)).collect();
-        let workspace = Self { folder, imports, has_overlay: !programs.is_empty(), _lock: lock };
+        let workspace = Self { folder, imports, packages, has_overlay: !programs.is_empty(), _lock: lock };
         if workspace.has_overlay {
             workspace.write_overlay(&programs, go, kits)?;
         }

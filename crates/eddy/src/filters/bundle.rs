@@ -7,6 +7,7 @@ use std::sync::Arc;
 use eddy_config::{Config, FilterConfig, FilterKind, GoSource, Problem, SourceText};
 
 use super::problem::FilterProblem;
+use super::registered::registered_name;
 use crate::bundle::{Bundle, BundleFailure, Cache, Record, Target, bundle};
 
 /// The folders of all Go packages that a configuration names: a process has room for one Go runtime, so they share a
@@ -64,8 +65,10 @@ pub(crate) fn link_packages(
 /// Has a configuration name this library in the place of its packages.
 pub(crate) fn name_library(config: &mut Config, library: &Path) {
     for filter in &mut config.filters {
-        if let FilterKind::Go { source: source @ GoSource::Package(_), .. } = &mut filter.kind {
-            *source = GoSource::Library(library.to_owned());
+        if let FilterKind::Go { source, .. } = &mut filter.kind
+            && let GoSource::Package(package) = source
+        {
+            *source = GoSource::Linked { library: library.to_owned(), package: package.clone() };
         }
     }
 }
@@ -102,7 +105,7 @@ pub(crate) fn problems_of(
 /// When it cannot be what is meant, by the record beside it.
 pub(super) fn library_of(source: &GoSource) -> Result<PathBuf, String> {
     match source {
-        GoSource::Library(path) => {
+        GoSource::Library(path) | GoSource::Linked { library: path, .. } => {
             if let Some(record) = Record::beside(path) {
                 record.check(path).map_err(|why| format!("library \"{}\": {why}", path.display()))?;
             }
@@ -110,4 +113,16 @@ pub(super) fn library_of(source: &GoSource) -> Result<PathBuf, String> {
         }
         GoSource::Package(path) => Err(format!("the package \"{}\" was not linked", path.display())),
     }
+}
+
+/// The name by which a library knows the filter `name` of its source.
+///
+/// # Errors
+/// The package that the configuration names registers none of that name.
+pub(super) fn name_in(source: &GoSource, name: &str, known: &[String]) -> Result<String, String> {
+    let GoSource::Linked { library, package } = source else { return Ok(name.to_owned()) };
+    let folder = package.canonicalize().map_err(|error| error.to_string())?;
+    let record = Record::beside(library);
+    let linked = record.as_ref().and_then(|record| record.linked.iter().find(|one| one.folder == folder));
+    linked.map_or_else(|| Ok(name.to_owned()), |linked| registered_name(name, linked, known))
 }

@@ -9,7 +9,7 @@ use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
 use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
 use eddy_guest::{Graveyard, Guest, MadeFilter, NativeLibrary};
 
-use super::bundle::library_of;
+use super::bundle::{library_of, name_in};
 use super::lua::Scripts;
 use super::problem::FilterProblem;
 use super::quarantine::{held, stand_in};
@@ -121,21 +121,26 @@ impl FilterMaker {
         scripts: &mut Scripts,
         modules: &mut Modules,
     ) -> Result<Made, FilterProblem> {
-        let (path, name) = match &filter.kind {
+        let (path, name, source) = match &filter.kind {
             FilterKind::Builtin(builtin) => return self.make_builtin(filter, builtin).map(Made::Builtin),
             FilterKind::Lua(lua) => {
                 return self.make_lua(filter, lua, &lua.script, &filter.config, scripts);
             }
             FilterKind::Wasm(wasm) => return self.make_wasm(filter, wasm, modules),
-            FilterKind::Native { filter, library } => (library.clone(), filter),
+            FilterKind::Native { filter, library } => (library.clone(), filter, None),
             FilterKind::Go { filter: name, source } => {
                 let path = library_of(source).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
-                (path, name)
+                (path, name, Some(source))
             }
         };
         let failed = |error| FilterProblem::of_load(&filter.name, &error);
         let library = NativeLibrary::open(&path, &self.host).map_err(failed)?;
-        self.make_guest(filter, name, &filter.config, library)
+        let name = match source {
+            Some(source) => name_in(source, name, library.filters())
+                .map_err(|why| FilterProblem::new(&filter.name, why, None))?,
+            None => name.to_string(),
+        };
+        self.make_guest(filter, &name, &filter.config, library)
     }
 
     fn make_lua(
@@ -176,8 +181,8 @@ impl FilterMaker {
         if let Some(library) = modules.linear(config, &self.host).map_err(failed)? {
             (self.observe)(&filter.name);
             // By eddy's own contract; the filter's name may be left out where there is but one.
-            let name = match library.filters() {
-                [only] if config.root_id.is_empty() => only.clone(),
+            let name = match &library.names()[..] {
+                [only] if config.root_id.is_empty() => (*only).to_owned(),
                 _ => config.root_id.clone(),
             };
             let config = if filter.config.is_empty() { "null" } else { &filter.config };

@@ -9,6 +9,7 @@ mod probe;
 mod probed;
 mod problem;
 mod quarantine;
+mod registered;
 mod services;
 mod wasm;
 

@@ -341,7 +341,9 @@ impl<'a> Exchange<'a> {
         for record in edits.records() {
             let edit = record.map_err(|error| error.to_string())?.edit;
             match (edit, verdict) {
-                (Edit::Fault(why), _) => return Err(String::from_utf8_lossy(why).into_owned()),
+                (Edit::Fault(why) | Edit::LimitFault { why, .. }, _) => {
+                    return Err(String::from_utf8_lossy(why).into_owned());
+                }
                 // What a script changed before it failed goes with it.
                 (_, Verdict::Fault) => {}
                 (edit, _) => self.carry_out(phase, at, &edit)?,
@@ -371,7 +373,7 @@ impl<'a> Exchange<'a> {
                 self.metadata.set(space, key, value).map_err(|full| full.to_string())?;
             }
             Edit::Endpoint { address, .. } => self.endpoint = address.to_vec(),
-            Edit::ClearRoute | Edit::ReplyGrpc(_) | Edit::Fault(_) => {}
+            Edit::ClearRoute | Edit::ReplyGrpc(_) | Edit::Fault(_) | Edit::LimitFault { .. } => {}
             Edit::Set { .. } | Edit::Add { .. } if edit.ends_connection() => self.ends_connection = true,
             Edit::Set { .. }
             | Edit::Add { .. }

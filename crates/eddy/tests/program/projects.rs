@@ -383,6 +383,74 @@ fn packages_of_several_modules_and_of_envoy_become_one_library() {
     assert_eq!(built["is_fresh"], true, "{built}");
 }
 
+/// A framework that registers a filter for each package that asks it to.
+const FRAMEWORK: &str = "\
+package frame
+
+import eddy \"github.com/eddy-gateway/eddy/sdk/go\"
+
+type filter struct{ mark string }
+
+func Register(mark string) {
+	eddy.Register(\"marked\", func(struct{}) (eddy.Filter, error) { return filter{mark}, nil })
+}
+
+func (f filter) ResponseHead(x *eddy.Exchange) eddy.Verdict {
+	x.Response().AddByName(\"x-mark\", f.mark)
+	return eddy.Continue
+}
+";
+
+#[test]
+fn packages_that_register_one_name_by_a_framework_run_their_own() {
+    if !has("go") {
+        return;
+    }
+    let place = Place::new();
+    filter_module(&place, "frame", "example.com/frame", FRAMEWORK);
+    for (folder, register) in
+        [("one", "frame.Register(\"one\")"), ("two", "frame.Register(\"two\")"), ("three", "")]
+    {
+        let code = format!(
+            "package filter\n\nimport \"example.com/frame\"\n\nvar _ = frame.Register\n\nfunc init() {{ {register} }}\n"
+        );
+        filter_module(&place, folder, &format!("example.com/{folder}"), &code);
+        let manifest = fs::read_to_string(place.directory.join(folder).join("go.mod")).unwrap();
+        let frame = "\nrequire example.com/frame v0.0.0\n\nreplace example.com/frame => ../frame\n";
+        place.write(&format!("{folder}/go.mod"), &format!("{manifest}{frame}"));
+    }
+    let source = |folder: &str| {
+        format!("{{go: {{filter: marked, package: '{}'}}}}", place.directory.join(folder).display())
+    };
+    let config = format!(
+        "workers: 1\ndrain_timeout: 1s\nfilters:\n  a: {}\n  b: {}\nlisteners:\n  - {{address: '127.0.0.1:0', demo: true, filters: [a, b]}}\n",
+        source("one"),
+        source("two")
+    );
+    let mut eddy = place.launch(&config);
+    let text = get(eddy.address(), "/").text;
+    // The chain is passed the other way by responses.
+    let marks: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("x-mark: ")).collect();
+    assert_eq!(marks, ["two", "one"], "{text}");
+    eddy.stop();
+    // Somebody else's filter of that name is not taken.
+    place.write("three.yaml", &config.replace(&source("two"), &source("three")));
+    let said = place.eddy(&["check", "three.yaml"], ".").all(1);
+    assert!(said.contains("the package \"example.com/three\" registers no filter \"marked\""), "{said}");
+    assert!(said.contains("one of that name is of \"example.com/one\""), "{said}");
+    // A library does not say which package is meant.
+    place.write("both.yaml", &config);
+    place.eddy(&["filter", "build", "both.yaml", "--output", "both.so"], ".").all(0);
+    let library = "{go: {filter: marked, library: ./both.so}}";
+    place.write("library.yaml", &config.replace(&source("one"), library).replace(&source("two"), library));
+    let said = place.eddy(&["check", "library.yaml"], ".").all(1);
+    let both = "\"example.com/one:marked\" \"example.com/two:marked\"";
+    assert!(said.contains("registered by more than one package") && said.contains(both), "{said}");
+    let named = "{go: {filter: 'example.com/two:marked', library: ./both.so}}";
+    place.write("named.yaml", &config.replace(&source("one"), named).replace(&source("two"), named));
+    place.eddy(&["check", "named.yaml"], ".").all(0);
+}
+
 #[test]
 fn a_library_is_checked_against_the_record_beside_it() {
     if !has_go() {

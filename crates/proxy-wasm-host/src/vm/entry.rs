@@ -55,8 +55,8 @@ impl<H: Host> Vm<H> {
     }
 
     fn fail(&mut self, callback: Callback, error: &wasmtime::Error) -> Fault {
-        let was_refused = self.store.data().confinement.has_refused();
-        self.die(Fault::of_error(error, Some(callback), was_refused))
+        let refused = self.store.data().confinement.refused();
+        self.die(Fault::of_error(error, Some(callback), refused))
     }
 
     /// An answer that means nothing.

@@ -154,7 +154,7 @@ fn start_error<H: Host>(store: &mut Store<State<H>>, error: &wasmtime::Error) ->
     {
         return StartError::Busy { instances_max };
     }
-    let fault = Fault::of_error(error, None, state.confinement.has_refused());
+    let fault = Fault::of_error(error, None, state.confinement.refused());
     if fault.kind() == FaultKind::Host && state.confinement.memory.is_none() {
         return StartError::Limits { reason: format!("{error:#}") };
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wasmtime::{Memory, Store, Trap, UpdateDeadline};
 
-use super::limiter::Limiter;
+use super::limiter::{Limiter, Refused};
 use super::meter::Meter;
 use super::printed::{Line, Output, Printed};
 use crate::engine::Engine;
@@ -57,15 +57,15 @@ impl Confinement {
         let limiter = Limiter {
             memory_bytes_max: bounds.memory_bytes_max,
             table_elements_max: bounds.table_elements_max,
-            has_refused: false,
+            refused: None,
         };
         let (meter, printed) = (Meter::default(), Printed::default());
         Self { memory: None, sandbox, bounds, limiter, meter, printed }
     }
 
-    /// Whether memory or table elements were refused since the call began.
-    pub fn has_refused(&self) -> bool {
-        self.limiter.has_refused
+    /// Why memory or table elements were refused since the call began, if they were.
+    pub fn refused(&self) -> Option<Refused> {
+        self.limiter.refused
     }
 
     /// Takes what was printed, as far as there is room for it.
@@ -123,7 +123,7 @@ pub fn confine<T: Confined>(engine: &Engine, about: T) -> Store<T> {
 #[inline]
 pub fn begin<T: Confined>(store: &mut Store<T>, ticks: u64) {
     let confinement = store.data_mut().confinement_mut();
-    confinement.limiter.has_refused = false;
+    confinement.limiter.refused = None;
     let looked_at = confinement.meter.begin(ticks, confinement.bounds.cpu_tick);
     store.set_epoch_deadline(looked_at);
 }

@@ -4,35 +4,52 @@ use wasmtime::ResourceLimiter;
 
 use crate::engine::TABLES_MAX;
 
+/// Why memory or table elements were refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// They were beyond the limit of the instance.
+    Limit,
+    /// They were beyond the module's own maximum, or the system had none.
+    Elsewhere,
+}
+
 /// Refuses what is beyond the limits, and remembers that it did.
 #[derive(Debug)]
 pub(super) struct Limiter {
     pub(super) memory_bytes_max: usize,
     pub(super) table_elements_max: usize,
-    /// Something was refused since the callback began.
-    pub(super) has_refused: bool,
+    /// What was refused since the callback began.
+    pub(super) refused: Option<Refused>,
+}
+
+impl Limiter {
+    fn note(&mut self, may: bool) {
+        if !may {
+            self.refused = Some(Refused::Limit);
+        }
+    }
 }
 
 impl ResourceLimiter for Limiter {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         let may = desired <= self.memory_bytes_max;
-        self.has_refused |= !may;
+        self.note(may);
         Ok(may)
     }
 
     fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.has_refused = true;
+        self.refused.get_or_insert(Refused::Elsewhere);
         Ok(())
     }
 
     fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         let may = desired <= self.table_elements_max;
-        self.has_refused |= !may;
+        self.note(may);
         Ok(may)
     }
 
     fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.has_refused = true;
+        self.refused.get_or_insert(Refused::Elsewhere);
         Ok(())
     }
 

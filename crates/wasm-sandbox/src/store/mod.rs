@@ -7,5 +7,6 @@ mod meter;
 mod printed;
 
 pub use confinement::{Bounds, Confined, Confinement, begin, confine};
+pub use limiter::Refused;
 pub use memory::{memory_of, put};
 pub use printed::{Line, Output};

@@ -34,8 +34,9 @@ func (w *way) open(c *raw.Call) *buffer {
 	}
 	w.x.mutex.Lock()
 	defer w.x.mutex.Unlock()
-	if w.more != nil && len(w.more.added) != 0 {
+	if w.more != nil {
 		b.before, w.more.added = w.more.added, nil
+		b.injected, w.more.injected = w.more.injected, nil
 	}
 	w.body = b
 	return b

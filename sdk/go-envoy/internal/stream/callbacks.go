@@ -120,6 +120,10 @@ func (w *way) reply(status int, body string, headers api.ReplyHeaders, grpcStatu
 	}
 	hasType := false
 	for _, f := range fields {
+		if strings.HasPrefix(f[0], ":") {
+			// The status is the argument's; in Envoy, one among the headers makes an answer that no client understands.
+			continue
+		}
 		id := raw.FieldByName(f[0])
 		hasType = hasType || id == raw.FieldContentType
 		if !isOurs(id) && err == nil {
@@ -181,19 +185,47 @@ func (w *way) AddData(data []byte, isStreaming bool) {
 	}
 }
 
-// InjectData sends data before the piece of the body that is Running; it goes out with that.
+// InjectData sends data before the piece of the body that is under way, and where none is before the next one; it goes out
+// with that piece. Where it can't, it panics in a hook and writes a warning elsewhere: data must not vanish unseen.
 func (w *way) InjectData(data []byte) {
-	w.x.mutex.Lock()
-	defer w.x.mutex.Unlock()
+	x := w.x
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
 	switch {
-	case w.state == idle:
+	case x.over:
 		w.stale("InjectData")
-	case w.body == nil:
-		panic("InjectData works only while a body is processed")
-	default:
+	case w.body != nil:
 		w.body.inject(data)
+	case w.bodyEnded:
+		w.notInjected("the body has gone on to its end", len(data))
+	case x.filter.interest&w.bodyPhase().Bit() == 0:
+		w.notInjected("eddy does not enter the filter for the body, as it has no method of its own for it", len(data))
+	case len(w.rest().injected)+len(data) > injectedBytes:
+		w.notInjected("too much data waits for the next piece of the body", len(data))
+	default:
+		w.more.injected = append(w.more.injected, data...)
 	}
 }
+
+// notInjected tells of data that is not sent. In a goroutine a panic could end the process, since it need not have a
+// barrier.
+func (w *way) notInjected(why string, size int) {
+	if w.state == inHook || w.state == done {
+		panic("InjectData: " + why)
+	}
+	raw.WriteLog(w.x.filter.id, raw.LevelWarn, fmt.Sprintf("InjectData: %s; %d bytes are not sent", why, size))
+}
+
+// bodyPhase is the phase of the bodies of this way.
+func (w *way) bodyPhase() raw.Phase {
+	if w == &w.x.ways[requestWay] {
+		return raw.PhaseRequestBody
+	}
+	return raw.PhaseResponseBody
+}
+
+// injectedBytes is the most that waits for a piece of a body.
+const injectedBytes = 1 << 20
 
 // SetUpstreamOverrideHost chooses the endpoint.
 func (w *way) SetUpstreamOverrideHost(host string, strict bool) error {

@@ -55,6 +55,8 @@ type way struct {
 	// holdsHead tells that the head waits for the body, so that it can still be changed.
 	holdsHead bool
 	isReply   bool // the way was finished by a local reply
+	// bodyEnded tells that the last piece of the body has been entered, or that there is no body.
+	bodyEnded bool
 	turn      uint32
 	verdict   raw.Verdict // of a finish before the hook returned
 	more      *wayMore
@@ -64,7 +66,9 @@ type way struct {
 type wayMore struct {
 	failure string // why the running hook is a fault, whatever it answers
 	pending []byte // edits that the call could not take from the thread they were made on
-	added   []byte // data to go before the next piece of the body
+	added   []byte // data to go before the next piece of the body, as a part of it
+	// injected is data to go before the next piece of the body, whatever becomes of that.
+	injected []byte
 }
 
 type wayState uint8
@@ -117,6 +121,7 @@ func (x *exchange) enter(c *raw.Call, s *raw.Step, elsewhere *raw.Copy) raw.Verd
 	before := c.EditsLen
 	x.last = at
 	w.call, w.copy, w.state, w.turn = c, elsewhere, inHook, c.Turn
+	w.bodyEnded = w.bodyEnded || c.Flags&raw.CallEnd != 0 || !isHead(c.Phase) && !isBody(c.Phase)
 	if isShared {
 		x.mutex.Unlock()
 	}
@@ -447,7 +452,12 @@ func (x *exchange) end(reason raw.EndReason) {
 	x.mutex.Lock()
 	x.over = true
 	for i := range x.ways {
-		x.ways[i].close()
+		w := &x.ways[i]
+		w.close()
+		if w.more != nil && len(w.more.injected) != 0 {
+			w.notInjected("no other piece of the body came", len(w.more.injected))
+			w.more.injected = nil
+		}
 	}
 	isBlocking := x.isBlocking
 	x.mutex.Unlock()
@@ -483,7 +493,17 @@ func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 		return raw.Continue
 	}
 	x.later(func() {
+		returned := false
+		defer func() {
+			if !returned {
+				// runtime.Goexit: nobody else would go on with the exchange.
+				n.Clear()
+				n.Edit(raw.OpFault, "", raw.GoexitText(), 0)
+				raw.Resume(n.Call.Exchange, n.Call.Turn, raw.Fault, n.Own())
+			}
+		}()
 		verdict := x.enter(&n.Call, &n.Step, n)
+		returned = true
 		if verdict == raw.Pause {
 			return
 		}

@@ -45,7 +45,7 @@ func announce(name string) {
 	}
 	if !opened.names[name] {
 		opened.names[name] = true
-		raw.Register(name, library{})
+		raw.RegisterShared(name, library{})
 	}
 }
 

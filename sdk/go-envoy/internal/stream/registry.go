@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/eddy-gateway/eddy/sdk/go/raw"
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 	"google.golang.org/protobuf/types/known/anypb"
 )
@@ -17,7 +18,8 @@ import (
 // kind is a registered filter: what makes configurations and filters.
 type kind struct {
 	name    string
-	where   string // import path of the package that registered it
+	where   string // import path of the package that registered it, see raw.Registrant
+	caller  string // import path of the package whose code did, which may be a framework that others use
 	factory factory
 	isPass  bool   // the factory is the one of pass-through filters
 	parser  parser // nil: the parser that its package registered for all of its filters, as in Envoy 1.26
@@ -43,36 +45,38 @@ var registry struct {
 
 // Register notes a filter. It panics where the shapes are none that Envoy had, as the filter could never work.
 //
-// where is the package that registers it: names need to be unique in a package only, as a library may hold filters of
-// many authors.
-func Register(name, where string, makes, parses any) {
+// Names need to be unique in a package only, as a library may hold filters of many authors, and several of them may
+// register by way of one framework.
+func Register(name string, makes, parses any) {
 	_, isPass := makes.(factoryLenient)
-	k := &kind{name: name, where: where, factory: factoryOf(makes), isPass: isPass}
+	k := &kind{name: name, where: raw.Registrant(kits...), caller: caller(), factory: factoryOf(makes), isPass: isPass}
 	if parses != nil {
 		k.parser = parserOf(parses)
 	}
 	announce(name)
-	announce(where + ":" + name)
+	announce(k.where + ":" + name)
+	announce(k.caller + ":" + name)
 	registry.Lock()
 	defer registry.Unlock()
 	if registry.kinds == nil {
 		registry.kinds = map[string][]*kind{}
 	}
-	same := func(other *kind) bool { return other.where == where }
+	same := func(other *kind) bool { return other.where == k.where && other.caller == k.caller }
 	// The later one counts, as in Envoy.
 	others := slices.DeleteFunc(registry.kinds[name], same)
 	registry.kinds[name] = append(others, k)
 }
 
 // RegisterParser notes the parser of all filters of a package that have none of their own.
-func RegisterParser(where string, parses any) {
-	p := parserOf(parses)
+func RegisterParser(parses any) {
+	p, where, caller := parserOf(parses), raw.Registrant(kits...), caller()
 	registry.Lock()
 	defer registry.Unlock()
 	if registry.parsers == nil {
 		registry.parsers = map[string]parser{}
 	}
 	registry.parsers[where] = p
+	registry.parsers[caller] = p
 }
 
 // find gives the filter of a name.
@@ -85,7 +89,11 @@ func find(name string) (*kind, error) {
 	}
 	kinds := registry.kinds[plain]
 	if where != "" {
-		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool { return k.where != where })
+		all := kinds
+		kinds = slices.DeleteFunc(slices.Clone(all), func(k *kind) bool { return k.where != where })
+		if len(kinds) == 0 {
+			kinds = slices.DeleteFunc(slices.Clone(all), func(k *kind) bool { return k.caller != where })
+		}
 	}
 	switch len(kinds) {
 	case 1:
@@ -96,11 +104,13 @@ func find(name string) (*kind, error) {
 		for _, k := range kinds {
 			full = append(full, k.where+":"+k.name)
 		}
-		return nil, fmt.Errorf("filter %q is registered more than once: say one of %q", name, full)
+		return nil, fmt.Errorf("filter %q is registered by more than one package: say one of %q", name, full)
 	}
 	k := *kinds[0]
 	if k.parser.parse == nil {
 		if p, ok := registry.parsers[k.where]; ok {
+			k.parser = p
+		} else if p, ok := registry.parsers[k.caller]; ok {
 			k.parser = p
 		} else {
 			k.parser = parserOf(NullParser{})
@@ -187,9 +197,10 @@ func as[F any](function any) (F, bool) {
 	return value.Convert(want).Interface().(F), true
 }
 
-// Caller is the import path of the package that calls the caller of this function.
-func Caller() string {
-	pc, _, _, ok := runtime.Caller(2)
+// caller is the import path of the package that calls the registration.
+func caller() string {
+	// This function, that of this package, and the one of package http.
+	pc, _, _, ok := runtime.Caller(3)
 	if !ok {
 		return ""
 	}
@@ -198,4 +209,10 @@ func Caller() string {
 	path, _, _ := strings.Cut(name[slash:], ".")
 	// A dot in the last element of a path is written as %2e.
 	return strings.ReplaceAll(name[:slash]+path, "%2e", ".")
+}
+
+// kits are the packages of this module that lie between a filter and its registration.
+var kits = []string{
+	"github.com/envoyproxy/envoy/internal/stream",
+	"github.com/envoyproxy/envoy/contrib/golang/filters/http/source/go/pkg/http",
 }

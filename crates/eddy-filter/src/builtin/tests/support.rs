@@ -196,7 +196,8 @@ pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
         | Edit::BodyDrain(_)
         | Edit::ClearRoute
         | Edit::Endpoint { .. }
-        | Edit::Fault(_) => format!("{edit:?}"),
+        | Edit::Fault(_)
+        | Edit::LimitFault { .. } => format!("{edit:?}"),
     };
     edits.records().map(|record| one(record.unwrap().edit)).collect()
 }

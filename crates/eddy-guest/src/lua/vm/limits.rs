@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::fault::VmFault;
+
 /// What a virtual machine may use up, and what its script may reach.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::lua) struct VmLimits {
@@ -32,6 +34,14 @@ impl VmLimits {
     /// Functions written in C run to their end whatever they are given; this is what bounds what they can be given.
     pub(super) fn block_bytes(&self) -> usize {
         (self.memory_bytes / 16).clamp(BLOCK_BYTES_MIN, REFUSED_BYTES - 1)
+    }
+}
+
+impl VmLimits {
+    /// The fault of a machine whose memory is used up.
+    pub(in crate::lua) fn memory_fault(&self) -> VmFault {
+        let bytes = |size| u64::try_from(size).unwrap_or(u64::MAX);
+        VmFault::Memory { all: bytes(self.memory_bytes), one: bytes(self.block_bytes()) }
     }
 }
 

@@ -15,6 +15,7 @@ use super::{Account, VmFault, VmLimits};
 pub(in crate::lua) struct Vm {
     state: NonNull<lua_State>,
     account: Box<Account>,
+    limits: VmLimits,
     /// CPU time of one entry.
     cpu_nanos: u64,
     /// Beyond this, a machine that has failed is not used any more.
@@ -32,16 +33,16 @@ impl Vm {
     /// [`VmFault::Memory`], where not even the libraries find room.
     pub(in crate::lua) fn new(limits: &VmLimits) -> Result<Self, VmFault> {
         // SAFETY: the call needs nothing.
-        let state = NonNull::new(unsafe { ffi::luaL_newstate() }).ok_or(VmFault::Memory)?;
+        let state = NonNull::new(unsafe { ffi::luaL_newstate() }).ok_or_else(|| limits.memory_fault())?;
         // SAFETY: the machine is new, and `drop` closes it by way of the account.
         let account = unsafe { Account::open(state.as_ptr(), limits) };
         let kept_bytes_max = limits.memory_bytes / 2;
-        let vm =
-            Self { state, account, cpu_nanos: budget::nanos(limits.cpu), kept_bytes_max, is_spent: false };
+        let cpu_nanos = budget::nanos(limits.cpu);
+        let vm = Self { state, account, limits: *limits, cpu_nanos, kept_bytes_max, is_spent: false };
         let limits = ptr::from_ref(limits).cast_mut().cast();
         // SAFETY: `set_up` gets what it asks for.
         let status = unsafe { ffi::lua_cpcall(vm.state(), library::set_up, limits) };
-        if status == ffi::LUA_OK { Ok(vm) } else { Err(take_fault(vm.state(), status)) }
+        if status == ffi::LUA_OK { Ok(vm) } else { Err(vm.take_fault(vm.state(), status)) }
     }
 
     /// The main thread of the machine, for raw calls. What may raise an error belongs into [`Self::enter`].
@@ -65,7 +66,7 @@ impl Vm {
                 c"t".as_ptr(),
             )
         };
-        if status == ffi::LUA_OK { Ok(()) } else { Err(take_fault(self.state(), status)) }
+        if status == ffi::LUA_OK { Ok(()) } else { Err(self.take_fault(self.state(), status)) }
     }
 
     /// Loads a chunk of the host, and leaves it on the stack as a function that sees every library, `ffi` too.
@@ -148,11 +149,26 @@ impl Vm {
 
     #[cold]
     fn fail(&mut self, thread: *mut lua_State, status: c_int, is_over: bool) -> VmFault {
-        let fault = if status > ffi::LUA_YIELD { take_fault(thread, status) } else { VmFault::Cpu };
-        let fault = if is_over { VmFault::Cpu } else { fault };
+        let of_cpu = VmFault::Cpu(self.limits.cpu);
+        let fault = if status > ffi::LUA_YIELD { self.take_fault(thread, status) } else { of_cpu.clone() };
+        let fault = if is_over { of_cpu } else { fault };
         // A collection would take longer than an entry may.
-        self.is_spent |= fault == VmFault::Memory || self.used_bytes() > self.kept_bytes_max;
+        self.is_spent |= matches!(fault, VmFault::Memory { .. }) || self.used_bytes() > self.kept_bytes_max;
         fault
+    }
+
+    /// Takes the error of a call that failed off the stack.
+    fn take_fault(&self, thread: *mut lua_State, status: c_int) -> VmFault {
+        let is_full = status == ffi::LUA_ERRMEM;
+        let fault = if is_full { self.limits.memory_fault() } else { VmFault::Script(message(thread)) };
+        // SAFETY: a call that failed leaves one value.
+        unsafe { ffi::lua_pop(thread, 1) };
+        fault
+    }
+
+    /// What the machine may use up.
+    pub(in crate::lua) fn limits(&self) -> &VmLimits {
+        &self.limits
     }
 }
 
@@ -161,14 +177,6 @@ impl Drop for Vm {
         // SAFETY: the account is this machine's, and nobody else has the machine.
         unsafe { self.account.close(self.state.as_ptr()) };
     }
-}
-
-/// Takes the error of a call that failed off the stack.
-fn take_fault(thread: *mut lua_State, status: c_int) -> VmFault {
-    let fault = if status == ffi::LUA_ERRMEM { VmFault::Memory } else { VmFault::Script(message(thread)) };
-    // SAFETY: a call that failed leaves one value.
-    unsafe { ffi::lua_pop(thread, 1) };
-    fault
 }
 
 /// The error on the top of the stack as a text; no code of the script is asked for one.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{HostError, Outbound};
+use eddy_filter::{CallBond, Handle, HostError, Outbound};
 use proxy_wasm_host::abi::{Answer, Status};
-use proxy_wasm_host::{CallId, HttpCall, Scope};
+use proxy_wasm_host::{CallId, ContextId, HttpCall, Scope};
 
 use super::{CallAnswer, Embedding, Plugin};
 
@@ -60,8 +60,9 @@ impl Embedding {
         let request = Outbound {
             filter: self.id_of(scope.context),
             token,
-            // A call is told to the plugin, whatever became of the stream that made it.
-            exchange: None,
+            exchange: self.exchange_of(caller),
+            // It is told to the plugin, whatever became of the stream that made it.
+            bond: CallBond::Lasting,
             cluster,
             method,
             target,
@@ -79,6 +80,14 @@ impl Embedding {
         let plugin = self.plugin_of(scope.context).map(Arc::clone).ok_or(Status::BadArgument)?;
         self.calls.insert(number, (caller, plugin));
         Ok(CallId(number))
+    }
+
+    /// The exchange of a stream whose callback is under way, or that waits.
+    fn exchange_of(&self, context: ContextId) -> Option<Handle> {
+        if self.stream == Some(context) {
+            return self.exchange;
+        }
+        self.waiting.iter().find(|waiting| waiting.stream == context).map(|waiting| waiting.exchange)
     }
 
     /// Takes up the answer to a call, to be told to the plugin of who made it.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use eddy_filter::{Direction, Host as EddyHost, Level};
+use eddy_filter::{Direction, Handle, Host as EddyHost, Level};
 use proxy_wasm_host::{ContextId, SharedView};
 
 use super::answer::CallAnswer;
@@ -21,6 +22,12 @@ pub(crate) struct Common {
     pub(crate) host: Arc<dyn EddyHost>,
     pub(crate) metrics: Metrics,
     pub(crate) queues: Queues,
+    /// Longest CPU time of a call, as configured.
+    pub(crate) cpu: Duration,
+    /// Longest time of a start.
+    pub(crate) start_time: Duration,
+    /// Largest memory of an instance, as configured.
+    pub(crate) memory_bytes: u64,
 }
 
 /// A filter of the configuration: a plugin of the module.
@@ -38,7 +45,7 @@ pub(crate) struct Plugin {
 
 /// What eddy does for one machine.
 pub(crate) struct Embedding {
-    pub(super) common: Arc<Common>,
+    pub(crate) common: Arc<Common>,
     /// The worker that the machine belongs to.
     pub(crate) worker: u16,
     /// Names the machine among those that its worker had.
@@ -49,6 +56,8 @@ pub(crate) struct Embedding {
     pub(crate) current: Option<Arc<Plugin>>,
     /// The stream whose callback is under way.
     pub(crate) stream: Option<ContextId>,
+    /// The exchange of that stream.
+    pub(crate) exchange: Option<Handle>,
     pub(crate) sight: Sight,
     /// What the stream wants done when its callback is over.
     pub(crate) wishes: Wishes,
@@ -92,6 +101,7 @@ impl Embedding {
             owners: Vec::new(),
             current: None,
             stream: None,
+            exchange: None,
             sight: Sight::default(),
             wishes: Wishes::default(),
             waiting: Vec::new(),

@@ -1,9 +1,10 @@
 //! Streams that wait for their module.
 
-use eddy_filter::{Direction, Edit, Handle, Verdict};
+use eddy_filter::{Direction, Handle, Verdict};
 use proxy_wasm_host::ContextId;
 
 use super::Embedding;
+use crate::failure::GuestFailure;
 use crate::wasm::sight::Sight;
 
 /// A message of a stream that waits until the module goes on with it.
@@ -30,11 +31,11 @@ impl Embedding {
     }
 
     /// Fails all that wait, because the machine is dead.
-    pub(crate) fn give_up(&mut self, why: &str) {
+    pub(crate) fn give_up(&mut self, failure: &GuestFailure) {
         for waiting in &mut self.waiting {
             waiting.sight.edits.clear();
             // A log that was just cleared has room.
-            let _ = waiting.sight.edits.push(waiting.sight.step, &Edit::Fault(why.as_bytes()));
+            let _ = waiting.sight.edits.push(waiting.sight.step, &failure.edit());
             waiting.decision = Some(Verdict::Fault);
         }
         self.go_on();

@@ -48,7 +48,8 @@ impl Sight {
                 | Edit::Metadata { .. }
                 | Edit::ClearRoute
                 | Edit::Endpoint { .. }
-                | Edit::Fault(_) => {}
+                | Edit::Fault(_)
+                | Edit::LimitFault { .. } => {}
             }
         }
     }

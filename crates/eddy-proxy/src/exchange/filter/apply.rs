@@ -1,7 +1,7 @@
 //! Carries out what filters said beside their verdicts.
 
-use eddy_filter::{Edit, EditLog, Head, Phase, Verdict, apply_to_body, apply_to_fields};
-use eddy_http::{FieldId, FieldsEditor, ResponseBody};
+use eddy_filter::{Edit, EditLog, FilterLimit, Head, Phase, Verdict, apply_to_body, apply_to_fields};
+use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::chain::FilterChain;
@@ -80,14 +80,14 @@ pub(crate) fn apply(
         return applied;
     }
     let faulty = stop.filter(|(verdict, _)| *verdict == Verdict::Fault).map(|(_, place)| place);
-    let mut why = None;
+    let (mut kind, mut why) = (FailureKind::Fault, None);
     for record in edits.records() {
         let (place, done) = match record {
             Ok(record) => match places.of(record.step) {
                 // What a filter changed before it failed goes with it.
                 Some(place) if faulty == Some(place) => {
-                    if let Edit::Fault(text) = record.edit {
-                        why = Some(String::from_utf8_lossy(text).into_owned());
+                    if let Some(told) = told_of(&record.edit) {
+                        (kind, why) = told;
                     }
                     continue;
                 }
@@ -105,7 +105,7 @@ pub(crate) fn apply(
     }
     if let Some(place) = faulty {
         let why = why.unwrap_or_else(|| "it gives no reason".to_owned());
-        applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
+        applied.faulty = Some(Failed { place, kind, why });
     }
     if let Some((Verdict::Reply, place)) = stop
         && !drive.exchange.filtering.reply.is_given()
@@ -114,6 +114,21 @@ pub(crate) fn apply(
         applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
     }
     applied
+}
+
+/// What a filter says of its failure, if that is what the record is.
+fn told_of(edit: &Edit<'_>) -> Option<(FailureKind, Option<String>)> {
+    let (kind, why) = if let Edit::LimitFault { limit, why } = *edit {
+        let kind = match limit {
+            FilterLimit::Memory => FailureKind::Memory,
+            FilterLimit::Cpu => FailureKind::Cpu,
+        };
+        (kind, why)
+    } else {
+        let Edit::Fault(why) = *edit else { return None };
+        (FailureKind::Fault, why)
+    };
+    Some((kind, Some(String::from_utf8_lossy(why).into_owned())))
 }
 
 fn change(
@@ -130,6 +145,9 @@ fn change(
         && is_own(drive, place)
     {
         return set_absent_body(drive.exchange, phase, place, body);
+    }
+    if matches!(edit, Edit::Reply { .. }) {
+        drive.exchange.filtering.reply.place = place;
     }
     let before = body_len(drive.exchange, phase);
     carry_out(drive.exchange, phase, edit, is_rerouted)?;
@@ -227,7 +245,7 @@ fn carry_out(
             exchange.filtering.endpoint = Some(EndpointWish { address, is_strict });
             Ok(())
         }
-        Edit::Fault(_) => Ok(()),
+        Edit::Fault(_) | Edit::LimitFault { .. } => Ok(()),
     }
 }
 
@@ -280,6 +298,7 @@ fn body_of(way: &mut Way) -> &mut Vec<u8> {
 }
 
 fn reply_field(reply: &mut FilterReply, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
+    check_field(name, value).map_err(|fault| format!("a header of its reply is refused: {fault}"))?;
     if reply.ends.len() >= REPLY_FIELDS_MAX
         || reply.text.len() + name.len() + value.len() > REPLY_FIELDS_BYTES_MAX
     {

@@ -18,7 +18,7 @@ use crate::exchange::filter::state::Wait;
 use crate::fault::Fault;
 use crate::host::{FilterHost, Slots};
 use crate::plan::ListenerPlan;
-use crate::stats::FilterSeries;
+use crate::stats::{FILTER_FAULT_LABELS, FilterSeries};
 use crate::worker::{Worker, WorkerPlan, millis};
 
 /// One crossing in so many is timed; a power of two.
@@ -410,6 +410,10 @@ pub(crate) enum FailureKind {
     Timeout = 2,
     /// It collected more of a body than it may.
     Body = 3,
+    /// It met the limit of its memory.
+    Memory = 4,
+    /// It met the limit of its CPU time.
+    Cpu = 5,
 }
 
 /// Counts and records a failure; the fault that ends the exchange, or `None` where the filter is left out instead.
@@ -426,7 +430,8 @@ pub(crate) fn fail(
     if let Some(series) = series(plan, chain, place)
         && let Some(unreported) = series.failed(kind, now_ms)
     {
-        tracing::error!(filter = &*step.filter.name, unreported, "a filter failed: {why}");
+        let cause = FILTER_FAULT_LABELS[kind as usize];
+        tracing::error!(filter = &*step.filter.name, cause, unreported, "a filter failed: {why}");
     }
     let filtering = &mut drive.exchange.filtering;
     let bit = 1_u64 << place;
@@ -438,7 +443,9 @@ pub(crate) fn fail(
         return None;
     }
     Some(match kind {
-        FailureKind::Fault | FailureKind::Edit => Fault::FilterFailed,
+        FailureKind::Fault | FailureKind::Edit | FailureKind::Memory | FailureKind::Cpu => {
+            Fault::FilterFailed
+        }
         FailureKind::Timeout => Fault::FilterTimeout,
         FailureKind::Body => Fault::FilterBody,
     })

@@ -1,12 +1,14 @@
 //! Answers that filters give, and filters that look at answers of our own.
 
 use std::future::poll_fn;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use eddy_filter::Direction;
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
 
 use crate::exchange::drive::Drive;
+use crate::exchange::filter::enter::{FailureKind, fail};
 use crate::exchange::filter::way::{Progress, advance};
 use crate::exchange::phase::Phase;
 use crate::exchange::state::LocalBody;
@@ -57,6 +59,7 @@ fn build(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(
         .map_err(|_| Fault::Egress)?;
     let mut fields = exchange.response.edit(&mut filtering.response_head);
     let mut has_content_type = false;
+    let mut refused = None;
     for (name, value) in filtering.reply.fields() {
         let is_content_type = FieldId::from_name(name) == FieldId::ContentType;
         // The end of a call has a type of its own.
@@ -66,12 +69,21 @@ fn build(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(
         let is_first = is_content_type && !has_content_type;
         has_content_type |= is_content_type;
         let done = if is_first { fields.set(name, value) } else { fields.add(name, value) };
-        if let Err(refused) = done {
-            tracing::error!(%refused, "a field of a filter's reply is refused");
-            return Err(Fault::FilterFailed);
+        if let Err(fault) = done {
+            refused = Some((filtering.reply.place, fault));
+            break;
         }
     }
     filtering.reply.clear();
+    if let Some((place, fault)) = refused {
+        let plan = Rc::clone(&drive.plan);
+        if let Some(chain) = plan.chain(drive.index, drive.exchange.filtering.chain) {
+            let why = format!("a header of its reply is refused: {fault}");
+            // The answer that it wanted is not given, whatever its policy.
+            let _ = fail(drive, &plan, chain, place, FailureKind::Edit, &why);
+        }
+        return Err(Fault::FilterFailed);
+    }
     filtering.response.begin_whole(body);
     exchange.is_local = true;
     Ok(())

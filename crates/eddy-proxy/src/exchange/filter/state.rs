@@ -86,6 +86,8 @@ pub(crate) struct FilterReply {
     /// A word for the access record.
     pub(crate) details: Vec<u8>,
     pub(crate) grpc_status: Option<u32>,
+    /// The step that answers.
+    pub(crate) place: u8,
 }
 
 /// One message on its way through the chain.

@@ -48,7 +48,10 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
         if goes_on {
             return Pause::Over(wait, Outcome::Through);
         }
-        let why = "it paused the exchange and did not come back in time".to_owned();
+        let timeout =
+            chain.chain.steps().get(usize::from(wait.step)).map(|step| step.filter.policy.pause_timeout);
+        let timeout = timeout.unwrap_or_default();
+        let why = format!("it paused the exchange and did not go on within its `timeout` ({timeout:?})");
         let failed = Failed { place: wait.step, kind: FailureKind::Timeout, why };
         let outcome = failed.end(drive, &plan, chain).map_or(Outcome::Through, Outcome::Failed);
         return Pause::Over(wait, outcome);

@@ -358,8 +358,9 @@ fn collect(drive: &mut Drive<'_>, direction: Direction, step: u8) -> Result<(), 
     let Some(chain) = chain else { return Ok(()) };
     let policy = chain.chain.steps().get(usize::from(step)).map(|step| step.filter.policy);
     if policy.is_some_and(|policy| way.collected.len() as u64 > policy.body_bytes_max) {
-        let why = "the body is larger than it may collect (`body_bytes_max`)";
-        fail(drive, &plan, chain, step, FailureKind::Body, why);
+        let most = policy.map_or(0, |policy| policy.body_bytes_max);
+        let why = format!("the body is larger than its `body_bytes_max` ({most} bytes)");
+        fail(drive, &plan, chain, step, FailureKind::Body, &why);
         return Err(match direction {
             Direction::Request => Fault::BodyTooLarge,
             Direction::Response => Fault::FilterBody,

@@ -119,7 +119,7 @@ fn run_all(times: usize) {
             let outcome = run_coroutine(vm, script);
             late.push((cpu() - before).saturating_sub(limit));
             let fault = outcome.expect_err(name);
-            assert!(matches!(fault, VmFault::Cpu | VmFault::Memory), "{name}: {fault}");
+            assert!(matches!(fault, VmFault::Cpu(_) | VmFault::Memory { .. }), "{name}: {fault}");
             if vm.is_spent() {
                 *vm = if is_usual { super::support::vm() } else { short_vm() };
             }

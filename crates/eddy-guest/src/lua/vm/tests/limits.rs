@@ -20,7 +20,7 @@ fn an_endless_loop_is_ended() {
         ["while true do end", "local function f() return f() end f()", "while true do pcall(error) end"]
     {
         let before = cpu();
-        assert_eq!(run(&mut vm, script), Err(VmFault::Cpu), "{script}");
+        assert_eq!(run(&mut vm, script), Err(VmFault::Cpu(Duration::from_millis(10))), "{script}");
         let took = cpu() - before;
         assert!(took < Duration::from_millis(15), "{script}: {took:?}");
         assert!(!vm.is_spent());
@@ -33,7 +33,7 @@ fn memory_is_bounded() {
     let limits = VmLimits { cpu: Duration::from_mins(1), ..VmLimits::default() };
     let mut vm = Vm::new(&limits).expect("a machine");
     let outcome = run(&mut vm, "local t = {} for i = 1, 40 do t[i] = ('x'):rep(1048576) .. i end");
-    assert_eq!(outcome, Err(VmFault::Memory));
+    assert_eq!(outcome, Err(VmFault::Memory { all: 32 << 20, one: 2 << 20 }));
     assert!(vm.is_spent());
     assert!(vm.used_bytes() <= 32 << 20);
 }
@@ -42,6 +42,7 @@ fn memory_is_bounded() {
 fn a_value_is_bounded() {
     let mut vm = vm();
     assert_eq!(run(&mut vm, "local s = ('x'):rep(1048576) return #(s .. 'y')").as_deref(), Ok("1048577"));
-    assert_eq!(run(&mut vm, "local s = ('x'):rep(1048576) return #(s .. s .. s)"), Err(VmFault::Memory));
+    let outcome = run(&mut vm, "local s = ('x'):rep(1048576) return #(s .. s .. s)");
+    assert_eq!(outcome, Err(VmFault::Memory { all: 32 << 20, one: 2 << 20 }));
     assert!(vm.used_bytes() < 8 << 20);
 }

@@ -12,7 +12,7 @@ func RegisterHttpFilterFactoryAndConfigParser(name string, factory api.StreamFil
 	if parser == nil {
 		panic("a filter needs a config parser; NullParser is one")
 	}
-	stream.Register(name, stream.Caller(), factory, parser)
+	stream.Register(name, factory, parser)
 }
 
 // RegisterHttpFilterConfigFactoryAndParser registers a filter: from Envoy 1.27 to 1.30. The factory is
@@ -21,24 +21,24 @@ func RegisterHttpFilterConfigFactoryAndParser(name string, factory any, parser a
 	if parser == nil {
 		parser = NullParser
 	}
-	stream.Register(name, stream.Caller(), factory, parser)
+	stream.Register(name, factory, parser)
 }
 
 // RegisterHttpFilterConfigFactory registers a filter: in Envoy 1.26. Its configuration is made by the parser that the
 // same package registers.
 func RegisterHttpFilterConfigFactory(name string, factory any) {
-	stream.Register(name, stream.Caller(), factory, nil)
+	stream.Register(name, factory, nil)
 }
 
 // RegisterStreamingHttpFilterConfigFactory is as RegisterHttpFilterConfigFactory.
 func RegisterStreamingHttpFilterConfigFactory(name string, factory any) {
-	stream.Register(name, stream.Caller(), factory, nil)
+	stream.Register(name, factory, nil)
 }
 
 // RegisterHttpFilterConfigParser registers the parser of all filters of the calling package that were registered
 // without one: in Envoy 1.26.
 func RegisterHttpFilterConfigParser(parser api.StreamFilterConfigParser) {
-	stream.RegisterParser(stream.Caller(), parser)
+	stream.RegisterParser(parser)
 }
 
 // NullParser is for filters without configuration.

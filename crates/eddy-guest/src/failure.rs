@@ -1,0 +1,90 @@
+//! Why a guest failed, and which of its limits that was.
+
+use std::fmt;
+use std::time::Duration;
+
+use eddy_filter::{Edit, FilterLimit};
+
+/// The reason of a guest's failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GuestFailure {
+    /// The limit that the guest met; none for an error of its own.
+    pub(crate) limit: Option<FilterLimit>,
+    /// The reason, for the log.
+    pub(crate) why: String,
+}
+
+impl GuestFailure {
+    /// A guest that used more CPU time than `key` of its configuration allows.
+    pub(crate) fn of_cpu(key: &str, allowed: Duration, detail: &dyn fmt::Display) -> Self {
+        let why = format!("it used more CPU time than `{key}` allows ({allowed:?}): {detail}");
+        Self { limit: Some(FilterLimit::Cpu), why }
+    }
+
+    /// A guest that wanted more memory than `key` of its configuration allows.
+    pub(crate) fn of_memory(key: &str, allowed: u64, detail: &dyn fmt::Display) -> Self {
+        let why = format!("it needs more memory than `{key}` allows ({}): {detail}", size_text(allowed));
+        Self { limit: Some(FilterLimit::Memory), why }
+    }
+
+    /// A guest that wanted more memory than it can have, whatever its configuration allows.
+    pub(crate) fn of_own_memory(detail: &dyn fmt::Display) -> Self {
+        let why =
+            format!("it got no more memory: its own maximum is reached, or the system has none: {detail}");
+        Self { limit: Some(FilterLimit::Memory), why }
+    }
+
+    /// The same limit, told with another text.
+    pub(crate) fn told_as(&self, why: String) -> Self {
+        Self { limit: self.limit, why }
+    }
+
+    /// The record that tells the gateway.
+    pub(crate) fn edit(&self) -> Edit<'_> {
+        match self.limit {
+            Some(limit) => Edit::LimitFault { limit, why: self.why.as_bytes() },
+            None => Edit::Fault(self.why.as_bytes()),
+        }
+    }
+}
+
+impl From<String> for GuestFailure {
+    fn from(why: String) -> Self {
+        Self { limit: None, why }
+    }
+}
+
+impl From<&str> for GuestFailure {
+    fn from(why: &str) -> Self {
+        why.to_owned().into()
+    }
+}
+
+impl fmt::Display for GuestFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+/// A size as a configuration has it.
+pub(crate) fn size_text(bytes: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size_text;
+
+    #[test]
+    fn sizes_are_written_as_in_a_configuration() {
+        let sizes =
+            [(64 << 20, "64MiB"), (1 << 30, "1GiB"), (1536, "1536 bytes"), (2048, "2KiB"), (0, "0 bytes")];
+        for (bytes, text) in sizes {
+            assert_eq!(size_text(bytes), text);
+        }
+    }
+}
