@@ -29,7 +29,7 @@ pub(super) fn run(
     let count = lost.unwrap_or(call.steps.len()).min(CHAIN_FILTERS_MAX);
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
     let numbers = Numbers { filters, configs, states };
-    instance.store.data_mut().filter = match call.steps.as_ref() {
+    instance.store.data_mut().filter = match call.steps {
         [only] => only.id,
         _ => 0,
     };

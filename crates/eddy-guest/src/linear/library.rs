@@ -115,7 +115,7 @@ impl Library for LinearLibrary {
         }
         let Lane { instance: Some(instance), filters, configs, states, .. } = &mut *lane else { return };
         if let Err(ended) = crossing::run(instance, filters, configs, states, call) {
-            let failed = call.steps.get(call.stopped).or(call.steps.first());
+            let failed = call.steps.get(call.stopped).or_else(|| call.steps.first());
             self.shared.lose(&mut lane, &ended, failed.map_or(0, |step| step.id));
         }
     }

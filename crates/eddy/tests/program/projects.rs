@@ -403,7 +403,7 @@ func (f filter) ResponseHead(x *eddy.Exchange) eddy.Verdict {
 
 #[test]
 fn packages_that_register_one_name_by_a_framework_run_their_own() {
-    if !has("go") {
+    if !has_go() {
         return;
     }
     let place = Place::new();
