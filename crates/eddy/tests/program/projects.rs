@@ -427,7 +427,7 @@ fn packages_that_register_one_name_by_a_framework_run_their_own() {
         source("one"),
         source("two")
     );
-    let mut eddy = place.launch(&config);
+    let eddy = place.launch(&config);
     let text = get(eddy.address(), "/").text;
     // The chain is passed the other way by responses.
     let marks: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("x-mark: ")).collect();
