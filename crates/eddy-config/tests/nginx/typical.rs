@@ -259,10 +259,10 @@ const REFUSED: &str = "
     expires 30d;
     mirror /copy;
     ssi on;
-    deny all;
+    deny 10.0.0.1;
     allow 10.0.0.0/8;
     limit_req zone=a;
-    limit_except GET { deny all; }
+    limit_except GET { deny 10.0.0.0/8; }
     proxy_cache zone;
     proxy_store on;
     proxy_cookie_path / /a;

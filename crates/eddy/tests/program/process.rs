@@ -1,5 +1,7 @@
 //! The parent and its gateway process: start, death, signals, sockets.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixDatagram, UnixStream};
@@ -189,9 +191,24 @@ fn a_second_signal_stops_at_once() {
 fn the_admin_listener_outlives_the_last_descriptor() {
     let eddy = Eddy::start(DEMO);
     let folder = PathBuf::from(format!("/proc/{}/fd", eddy.gateway().as_raw_nonzero()));
-    // The limit is one above the highest number in use, so every new descriptor is one too many.
-    let limit = (0_u64..).find(|number| folder.join(number.to_string()).symlink_metadata().is_err());
-    prlimit(Some(eddy.gateway()), Resource::Nofile, Rlimit { current: limit, maximum: limit }).unwrap();
+    let numbers = || -> BTreeSet<u64> {
+        let entries = fs::read_dir(&folder).unwrap().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    };
+    // The limit is one above the highest number in use. Requests that go on for ever take the numbers below it that are
+    // free, so every new descriptor is one too many.
+    let limit = numbers().last().unwrap() + 1;
+    prlimit(Some(eddy.gateway()), Resource::Nofile, Rlimit { current: Some(limit), maximum: Some(limit) })
+        .unwrap();
+    let mut clients = Vec::new();
+    let deadline = Instant::now() + DEADLINE;
+    while numbers().len() as u64 + u64::from(clients.is_empty()) < limit {
+        let mut client = TcpStream::connect(eddy.address()).unwrap();
+        client.write_all(b"GET /fixed HTTP/1.1\r\n").unwrap();
+        clients.push(client);
+        assert!(Instant::now() < deadline, "descriptors are left: {:?} of {limit}", numbers());
+        thread::sleep(Duration::from_millis(2));
+    }
     for _ in 0..3 {
         assert_eq!(get(eddy.admin(), "/healthz").status, 200);
         assert_eq!(get(eddy.admin(), "/metrics").status, 200);

@@ -177,8 +177,16 @@ fn is_guard(name: &str) -> bool {
 const COMPARISONS_MAX: usize = 10_000;
 
 /// The directives that guard.
-const GUARDS: &[&str] =
-    &["allow", "auth_basic", "auth_jwt", "auth_jwt_require", "auth_request", "deny", "limit_except"];
+const GUARDS: &[&str] = &[
+    "allow",
+    "auth_basic",
+    "auth_jwt",
+    "auth_jwt_require",
+    "auth_request",
+    "deny",
+    "limit_except",
+    "modsecurity",
+];
 
 /// How names of directives of other modules begin that guard.
 const BEGINNINGS: &[&str] = &[
