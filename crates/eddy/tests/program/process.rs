@@ -200,14 +200,17 @@ fn the_admin_listener_outlives_the_last_descriptor() {
     let limit = numbers().last().unwrap() + 1;
     prlimit(Some(eddy.gateway()), Resource::Nofile, Rlimit { current: Some(limit), maximum: Some(limit) })
         .unwrap();
-    let mut clients = Vec::new();
-    let deadline = Instant::now() + DEADLINE;
-    while numbers().len() as u64 + u64::from(clients.is_empty()) < limit {
+    let free = limit - numbers().len() as u64;
+    let ask = |_| {
         let mut client = TcpStream::connect(eddy.address()).unwrap();
         client.write_all(b"GET /fixed HTTP/1.1\r\n").unwrap();
-        clients.push(client);
+        client
+    };
+    let _clients: Vec<TcpStream> = (0..=free).map(ask).collect();
+    let deadline = Instant::now() + DEADLINE;
+    while (numbers().len() as u64) < limit {
         assert!(Instant::now() < deadline, "descriptors are left: {:?} of {limit}", numbers());
-        thread::sleep(Duration::from_millis(2));
+        thread::yield_now();
     }
     for _ in 0..3 {
         assert_eq!(get(eddy.admin(), "/healthz").status, 200);
@@ -271,7 +274,7 @@ fn a_gateway_outlives_its_parent() {
 fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
     let mut eddy = Eddy::start(&format!("{DEMO}access_log: {{file: DIR/access.log, format: json}}\n"));
     let path = eddy.path("access.log");
-    let length = || std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+    let length = || fs::metadata(&path).map_or(0, |metadata| metadata.len());
     let until_longer = |than: u64| {
         let deadline = Instant::now() + DEADLINE;
         while length() <= than {
@@ -307,7 +310,7 @@ fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
     // A write may be seen page by page.
     let deadline = Instant::now() + DEADLINE;
     let text = loop {
-        let text = std::fs::read_to_string(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
         if text.ends_with('\n') {
             break text;
         }
@@ -379,7 +382,7 @@ fn admin_pages_are_there() {
 }
 
 pub(crate) fn is_running(pid: rustix::process::Pid) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    let status = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     // A process that has ended and is not yet waited for is in state Z.
     !status.is_empty() && !status.contains(") Z ")
 }
