@@ -180,32 +180,6 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
     gateway.stop().await
 }
 
-#[tokio::test]
-async fn a_stream_may_be_silent_where_a_body_may_not() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::send(answer(&[b"x"], WELL))).await?;
-    let gateway = Site::new().listener("timeouts: {body_grace: 100ms}").before(&origin).await?;
-    let head = |content_type: &str| {
-        format!(
-            "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n"
-        )
-    };
-    let mut stream = gateway.client().await?;
-    stream.send(head("application/grpc")).await?;
-    stream.send(chunk(&frame(b"one"))).await?;
-    let mut body = gateway.client().await?;
-    body.send(head("application/json")).await?;
-    body.send(chunk(b"{")).await?;
-    let response = body.get_answer().await?;
-    ensure!(response.status == 408, "{response:?}");
-    ensure!(stream.is_quiet_for(Duration::from_millis(500)).await, "the stream was ended");
-    stream.send(chunk(&frame(b"two"))).await?;
-    stream.send("0\r\n\r\n").await?;
-    let response = stream.get_answer().await?;
-    ensure!(response.trailers.text("grpc-status") == "0", "{response:?}");
-    ensure!(origin.log().requests().iter().any(|seen| seen.body == [frame(b"one"), frame(b"two")].concat()));
-    gateway.stop().await
-}
-
 /// A site with an endpoint that does what `first` says the first time of two, and answers well the second.
 async fn pair(first: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Result<(TapOrigin, Gateway)> {
     // It is asked about a request more than once: at its head, and when it is whole.

@@ -683,3 +683,37 @@ async fn the_endpoint_is_asked_whether_the_body_may_come() -> Result<()> {
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn a_call_may_be_silent_where_a_body_may_not() -> Result<()> {
+    let origin = FramedOrigin::with(&[], |heard| match heard.frame.ends() {
+        true => Said::bytes(answer(heard.frame.stream, ENDS, &[(":status", "200"), ("grpc-status", "0")])),
+        false => Said::nothing(),
+    })
+    .await?;
+    let tap = TapOrigin::start().await?;
+    let gateway = Site::new()
+        .without_default_rule()
+        .listener("timeouts: {body_grace: 100ms}")
+        .rule("{cluster: framed}")
+        .with("FRAMED", origin.address())
+        .another_cluster("framed: {endpoints: [FRAMED], protocol: http2}")
+        .before(&tap)
+        .await?;
+    let begin = |content_type: &str| {
+        format!(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{{\r\n"
+        )
+    };
+    let mut call = gateway.client().await?;
+    call.send(begin("application/grpc")).await?;
+    let mut body = gateway.client().await?;
+    body.send(begin("application/json")).await?;
+    let response = body.get_answer().await?;
+    ensure!(response.status == 408, "{response:?}");
+    ensure!(call.is_quiet_for(Duration::from_millis(500)).await, "the call was ended");
+    call.send("0\r\n\r\n").await?;
+    let response = call.get_answer().await?;
+    ensure!(response.status == 200, "{response:?}");
+    gateway.stop().await
+}
