@@ -67,7 +67,7 @@ CROWDS := $(foreach count,200 1000 5000 10000,crowd-$(count)) $(foreach count,20
 
 bench-crowd: ## many busy connections, on a quiet machine and beside busy loops, against nginx and Envoy
 	$(CARGO) build --release -p eddy -p eddy-bench
-	EDDY=$${EDDY:-$(TARGET)/release/eddy} NAME=crowd TARGETS=$(or $(TARGETS),eddy,nginx,envoy) SECONDS=$(or $(SECONDS),2) ROUNDS=$(or $(ROUNDS),8) \
+	EDDY=$${EDDY:-$(TARGET)/release/eddy} NAME=crowd TARGETS=$(or $(TARGETS),eddy$(COMMA)nginx$(COMMA)envoy) SECONDS=$(or $(SECONDS),2) ROUNDS=$(or $(ROUNDS),8) \
 		SCENARIOS=$(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $(CROWDS))) $(TARGET)/release/eddy-bench run
 
 bench-filters: ## what filters cost in eddy and in the peers, in each of their languages

@@ -98,5 +98,5 @@ impl Neighbours {
 const RESPONSE_BYTES: usize = 128;
 /// Connections are opened, and each is served, before anything is measured.
 const WARM_UP: Duration = Duration::from_millis(500);
-/// One to the client and one to the origin.
-const FILES_PER_CONNECTION: u64 = 2;
+/// One to the client and one to the origin, and as many again for targets whose workers have unequal shares.
+const FILES_PER_CONNECTION: u64 = 3;
