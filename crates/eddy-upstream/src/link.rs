@@ -33,9 +33,14 @@ pub(crate) struct LinkPlaces {
 }
 
 impl LinkPlaces {
+    /// Whether requests wait for a link.
+    pub(crate) fn has_queue(&self) -> bool {
+        self.waiting.get() > 0
+    }
+
     /// Lets the longest-waiting request look again.
     pub(crate) fn notify(&self) {
-        if self.waiting.get() > 0 {
+        if self.has_queue() {
             self.freed.notify_one();
         }
     }
@@ -57,11 +62,6 @@ impl LinkQueue {
     /// Waits until a link or a place may be free. Requests are called in the order in which they came to wait.
     pub async fn called(&self) {
         self.places.freed.notified().await;
-    }
-
-    /// Whether requests wait at an endpoint.
-    pub(crate) fn is_waited_for(places: &LinkPlaces) -> bool {
-        places.waiting.get() > 0
     }
 }
 

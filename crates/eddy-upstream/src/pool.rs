@@ -96,8 +96,7 @@ impl LinkPools {
         let Some(pool) = pools.filter(|pool| !pool.idle.is_empty()).min_by_key(|pool| first(pool)) else {
             return false;
         };
-        drop(pool.idle.remove(0));
-        true
+        pool.close_oldest()
     }
 
     /// Closes every idle link, and each of the others when its exchange is over: endpoints are spoken to in another way
@@ -206,12 +205,19 @@ impl LinkPool {
 
     /// Whether requests wait for a link of this endpoint.
     pub fn has_queue(&self) -> bool {
-        LinkQueue::is_waited_for(&self.places)
+        self.places.has_queue()
     }
 
     /// Enters the queue of requests that wait for a link or a place.
     pub fn queue(&self) -> LinkQueue {
         LinkQueue::enter(&self.places)
+    }
+
+    /// Closes the idle link that has waited for longest; whether there was one.
+    pub fn close_oldest(&mut self) -> bool {
+        let has_idle = !self.idle.is_empty();
+        self.idle.drain(..usize::from(has_idle));
+        has_idle
     }
 
     /// Closes every idle link.

@@ -323,7 +323,15 @@ impl Stay {
                 return Ok(TakenLink::Kept(link));
             }
         }
-        let place = self.take_place()?;
+        let place = match self.take_place() {
+            // A kept link that is not wanted makes room; it would hold up requests that wait for one, too.
+            Err(Fault::LinksExhausted)
+                if wanted == LinkWanted::New && cluster.pools.borrow_mut().at(id).close_oldest() =>
+            {
+                self.take_place()?
+            }
+            taken => taken?,
+        };
         Ok(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
     }
 

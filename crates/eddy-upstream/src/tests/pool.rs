@@ -42,6 +42,19 @@ async fn who_waits_for_a_place_is_called_in_turn() {
 }
 
 #[tokio::test]
+async fn an_idle_link_gives_its_place_to_another() {
+    let mut pools = LinkPools::default();
+    let pool = pools.at(EndpointId { slot: 0, generation: 0 });
+    assert!(!pool.close_oldest());
+    let (stream, _end) = UnixStream::pair().unwrap();
+    let link = Link::new(Stream::Unix(stream), pool.place(1, 0).unwrap());
+    pool.put(link, &PoolConfig::default(), 0);
+    assert!(pool.place(1, 0).is_none());
+    assert!(pool.close_oldest());
+    assert!(pool.place(1, 0).is_some());
+}
+
+#[tokio::test]
 async fn who_leaves_the_queue_passes_the_call_on() {
     let mut pools = LinkPools::default();
     let pool = pools.at(EndpointId { slot: 0, generation: 0 });
