@@ -1,10 +1,7 @@
 //! Many requests over HTTP/2 whose bodies come at a trickle: other clients are served all the same.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -155,74 +152,9 @@ async fn the_whole_attack_beside_nginx_and_envoy() -> Result<()> {
     }
     if let Some(program) = Envoy::find()? {
         let address = place::free_address()?;
-        let _envoy = start_envoy(&program, address, origin.address()).await?;
+        let _envoy = Envoy::over_tcp(&program, address, origin.address())?;
         println!("Envoy: {:?}", others_during(address, address, WHOLE, enough).await?);
     }
     ensure!(eddy.refused == 0, "{eddy:?}");
     Ok(())
 }
-
-/// A running Envoy; it is ended when it goes out of scope.
-struct TcpEnvoy {
-    process: Child,
-    _folder: TempDir,
-}
-
-impl Drop for TcpEnvoy {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Starts Envoy with the defaults of its clusters.
-async fn start_envoy(program: &Path, address: SocketAddr, origin: SocketAddr) -> Result<TcpEnvoy> {
-    let folder = TempDir::new("envoy")?;
-    let file = folder.join("envoy.yaml");
-    let socket = |address: SocketAddr| {
-        format!("{{socket_address: {{address: '{}', port_value: {}}}}}", address.ip(), address.port())
-    };
-    let config = ENVOY.replace("LISTEN", &socket(address)).replace("ORIGIN", &socket(origin));
-    fs::write(&file, config)?;
-    let process = Command::new(program)
-        .arg("-c")
-        .arg(&file)
-        .args(["--concurrency", "1", "--disable-hot-restart", "--use-dynamic-base-id", "-l", "off"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .context("cannot start Envoy")?;
-    let envoy = TcpEnvoy { process, _folder: folder };
-    let begun = Instant::now();
-    while tokio::net::TcpStream::connect(address).await.is_err() {
-        ensure!(begun.elapsed() < Duration::from_secs(60), "Envoy does not start");
-        // It tells nobody that it is ready.
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    Ok(envoy)
-}
-
-const ENVOY: &str = "\
-static_resources:
-  listeners:
-    - address: LISTEN
-      filter_chains:
-        - filters:
-            - name: envoy.filters.network.http_connection_manager
-              typed_config:
-                '@type': type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
-                stat_prefix: site
-                http_filters:
-                  - name: envoy.filters.http.router
-                    typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}
-                route_config:
-                  virtual_hosts:
-                    - {name: site, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: origin}}]}
-  clusters:
-    - name: origin
-      type: STATIC
-      load_assignment:
-        cluster_name: origin
-        endpoints: [{lb_endpoints: [{endpoint: {address: ORIGIN}}]}]
-";

@@ -43,6 +43,7 @@ pub fn soak(root: &Path) -> Result<bool> {
         test("shortage", &["--test", "resources"]),
         test("overload", &["--test", "overload"]),
         test("slow uploads, beside NGINX and Envoy", &["--test", "slow_uploads"]),
+        test("idle connections that endpoints close, beside NGINX and Envoy", &["--test", "idle_links"]),
         test("header compression as an attack, beside others", &["--test", "header_bomb"]),
         test("sessions of datagrams, by the hundred thousand", &["--test", "datagrams"]),
         test("scripts and modules at fault, 10,000 times each", &["--test", "filter_faults"]),

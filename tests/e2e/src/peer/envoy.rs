@@ -1,6 +1,7 @@
 //! The program itself, as `bench/peers/install` installs it.
 
 use std::fs::{self, File};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -43,6 +44,30 @@ impl Envoy {
     /// # Errors
     /// When it refuses the configuration; the error holds what it wrote.
     pub fn start(program: &Path, config: &str, upstream: &Path) -> Result<Self> {
+        let envoy = Self::spawn(program, config, upstream)?;
+        let socket = envoy.socket();
+        envoy.until_ready(|| std::os::unix::net::UnixStream::connect(&socket).is_ok())
+    }
+
+    /// Starts the program as a proxy from `address` to `origin`, both TCP, with defaults wherever it has some.
+    ///
+    /// # Errors
+    /// As [`Envoy::start`].
+    pub fn over_tcp(program: &Path, address: SocketAddr, origin: SocketAddr) -> Result<Self> {
+        let socket = |address: SocketAddr| json!({"socket_address": {"address": address.ip().to_string(), "port_value": address.port()}});
+        let routes = json!({"virtual_hosts": [{
+            "name": "site", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "origin"}}]
+        }]});
+        let mut config: Value = serde_json::from_str(&bootstrap(&routes, &json!({}), &["origin"]))?;
+        let resources = &mut config["static_resources"];
+        resources["listeners"][0]["address"] = socket(address);
+        let cluster = &mut resources["clusters"][0];
+        cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"] = socket(origin);
+        let envoy = Self::spawn(program, &config.to_string(), Path::new(""))?;
+        envoy.until_ready(|| std::net::TcpStream::connect(address).is_ok())
+    }
+
+    fn spawn(program: &Path, config: &str, upstream: &Path) -> Result<Self> {
         let directory = TempDir::new("envoy")?;
         let file = write(&directory, config, upstream)?;
         let process = Command::new(program)
@@ -54,16 +79,19 @@ impl Envoy {
             .stderr(File::create(directory.join("log"))?)
             .spawn()
             .context("cannot start Envoy")?;
-        let mut envoy = Self { process, directory };
+        Ok(Self { process, directory })
+    }
+
+    fn until_ready(mut self, is_ready: impl Fn() -> bool) -> Result<Self> {
         let begun = Instant::now();
-        while std::os::unix::net::UnixStream::connect(envoy.socket()).is_err() {
-            if envoy.process.try_wait()?.is_some() || begun.elapsed() > START_MAX {
-                bail!("Envoy does not start: {}", envoy.log());
+        while !is_ready() {
+            if self.process.try_wait()?.is_some() || begun.elapsed() > START_MAX {
+                bail!("Envoy does not start: {}", self.log());
             }
             // It tells nobody that it is ready.
             thread::park_timeout(POLL);
         }
-        Ok(envoy)
+        Ok(self)
     }
 
     /// Why the program refuses a configuration; `None` where it takes it.
