@@ -21,7 +21,7 @@ use crate::host::{FilterHost, note_worker};
 use crate::plan::{Plan, PlanView, Ready};
 use crate::report::ClusterReport;
 use crate::stats::Stats;
-use crate::worker::{Apply, Command, Parts, Pressure, SocketTable, Sockets, Start, run};
+use crate::worker::{Apply, Command, Parts, Pressure, Room, SocketTable, Sockets, Start, run};
 
 /// How long a worker may take to follow what it is told.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -44,6 +44,7 @@ pub struct Gateway {
     sink: Option<Sink>,
     host: Arc<FilterHost>,
     pipes: Arc<SharedPipes>,
+    room: Arc<Room>,
     memory_percent_max: Arc<AtomicU8>,
     /// Held while something is changed, so that changes come one after the other.
     state: Mutex<State>,
@@ -94,6 +95,7 @@ impl Gateway {
             sink: Some(sink),
             host: Arc::clone(&host),
             pipes: Arc::default(),
+            room: Arc::new(Room::new(connections_max())),
             memory_percent_max,
             state: Mutex::new(State {
                 config: Arc::clone(&config),
@@ -291,9 +293,9 @@ impl Gateway {
             workers,
             page: Arc::clone(page),
             pressure: Arc::clone(pressure),
+            room: Arc::clone(&self.room),
             series: self.stats.worker(index),
             access: AccessWriter::new(sink.sender()),
-            connections_max: connections_max(workers),
             host: Arc::clone(host),
             pipes: Arc::clone(&self.pipes),
         };
@@ -386,9 +388,8 @@ pub fn worker_count(config: &Config) -> usize {
     config.workers.map_or(cores, usize::from).clamp(1, WORKERS_MAX)
 }
 
-/// How many connections a worker can have, as descriptors go: a quarter of them is left for links.
-fn connections_max(workers: usize) -> u32 {
+/// How many connections the workers can have together, as descriptors go: a quarter of them is left for links.
+fn connections_max() -> u32 {
     let usable = descriptors_max().saturating_sub(DESCRIPTORS_RESERVED).max(8);
-    let share = usable / 4 * 3 / workers as u64;
-    u32::try_from(share).unwrap_or(u32::MAX).max(1)
+    u32::try_from(usable / 4 * 3).unwrap_or(u32::MAX)
 }

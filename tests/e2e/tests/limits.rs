@@ -138,6 +138,33 @@ async fn the_number_of_connections_is_limited() -> Result<()> {
     gateway.stop().await
 }
 
+/// The kernel spreads connections as they come: a worker that has more of them than another uses the room that it leaves.
+#[tokio::test]
+async fn workers_share_the_room_for_connections() -> Result<()> {
+    const ROOM: usize = 16;
+    let origin = TapOrigin::start().await?;
+    let limits = format!("limits: {{connections: {ROOM}}}");
+    let gateway = Site::new().top("workers: 2").top(&limits).before(&origin).await?;
+    let mut held = Vec::new();
+    for _ in 0..ROOM {
+        let mut client = gateway.client().await?;
+        client.exchange(GET).await?;
+        held.push(client);
+    }
+    for client in &mut held {
+        assert_eq!(client.exchange(GET).await?.status, 200);
+    }
+    // Whichever worker the newcomers come to, idle connections make room for them.
+    for _ in 0..ROOM {
+        let mut newcomer = gateway.client().await?;
+        assert_eq!(within("a place", newcomer.exchange(GET)).await??.status, 200);
+        held.push(newcomer);
+    }
+    drop(held);
+    gateway.until_metric("eddy_connections", 0.0).await?;
+    gateway.stop().await
+}
+
 async fn with_timeouts(origin: &TapOrigin, timeouts: &str) -> Result<Gateway> {
     Site::new().listener(&format!("timeouts: {timeouts}")).before(origin).await
 }

@@ -161,6 +161,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn take(worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Self {
         worker.connections.set(worker.connections.get() + 1);
+        worker.room.enter();
         worker.series.connections.increment();
         handle.connections.set(handle.connections.get() + 1);
         let plan = worker.plan();
@@ -176,6 +177,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.worker.connections.set(self.worker.connections.get() - 1);
+        self.worker.room.leave();
         self.worker.series.connections.decrement();
         self.handle.connections.set(self.handle.connections.get() - 1);
         if let Some(series) = &self.series {

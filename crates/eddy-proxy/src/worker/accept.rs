@@ -52,7 +52,7 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
             }
             // Only those who wait at the door displace others, so a full house at rest stays as it is.
             if listener.is_awaited() {
-                worker.close_idle(SHED_AT_ONCE, SHED_IDLE_MS);
+                make_room(&worker);
             }
             worker.ticked.notified().await;
         }
@@ -129,10 +129,31 @@ pub(crate) fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     let plan = worker.plan();
     let listener = handle.index.get().and_then(|index| plan.listener(index));
     let Some(listener) = listener else { return false };
-    let of_gateway =
-        share(plan.plan.config.limits.connections_max, worker.workers).min(worker.connections_max);
     let of_listener = share(listener.config.limits.connections_max, worker.workers);
-    worker.connections.get() < of_gateway && handle.connections.get() < of_listener
+    !worker.room.is_full(plan.plan.config.limits.connections_max) && handle.connections.get() < of_listener
+}
+
+/// Closes idle connections for one that waits: the worker's own, or those of workers that have more than their share where
+/// it has less than its own.
+fn make_room(worker: &Worker) {
+    let is_full = worker.room.is_full(worker.plan().plan.config.limits.connections_max);
+    if is_full && worker.connections.get() < fair_share(worker) {
+        worker.room.want();
+    } else {
+        worker.close_idle(SHED_AT_ONCE, SHED_IDLE_MS);
+    }
+}
+
+/// Closes idle connections where another worker asked for room and this one has more than its share.
+pub(crate) fn give_room(worker: &Worker) {
+    if worker.connections.get() > fair_share(worker) && worker.room.take_wanted() {
+        worker.close_idle(SHED_AT_ONCE, SHED_IDLE_MS);
+    }
+}
+
+/// What each worker could have if all had the same.
+fn fair_share(worker: &Worker) -> u32 {
+    share(worker.room.size(worker.plan().plan.config.limits.connections_max), worker.workers)
 }
 
 /// Whether an error of a new socket will come again at once unless something is freed.

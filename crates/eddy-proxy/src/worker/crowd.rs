@@ -19,8 +19,9 @@ use crate::worker::state::Worker;
 /// When the oldest has waited for longer than that, or clients hang up while they wait, deadlines are missed whatever is
 /// done. From then on each round calls the newest: those that are served are served in time, and the surplus waits in the
 /// kernel's buffers, where it costs nothing, until it is too old to be of use. To refuse a request costs nearly half of
-/// what it costs to serve it: only a few of the oldest are refused a round. Once the queue is empty the oldest come first
-/// again.
+/// what it costs to serve it: only a few of the oldest are refused a round. Once the queue has been empty for as long as
+/// the delay that a request may have, the oldest come first again. Were it sooner, each lull would begin another queue that
+/// is served too late for users who close and come back.
 ///
 /// Its clock stands still while other programs have the processor: their work is no overload by requests, and to refuse
 /// requests would not end it.
@@ -34,6 +35,8 @@ pub(crate) struct Crowd {
     order: Cell<Order>,
     /// Time in which this worker had the processor or had nothing to do, milliseconds.
     now_ms: Cell<u64>,
+    /// When somebody waited at a tick for the last time, milliseconds of that clock.
+    waited_ms: Cell<u64>,
     /// Who has waited longer than this is refused, milliseconds.
     delay_max_ms: Cell<u64>,
     /// By number, and so by age. Never more than the worker has connections.
@@ -161,7 +164,11 @@ impl Crowd {
             waiting.shrink_to(KEPT_ROOM_MAX);
         }
         drop(waiting);
-        if is_off || is_empty {
+        if !is_empty {
+            self.waited_ms.set(self.now_ms.get());
+        }
+        let is_over = self.now_ms.get() - self.waited_ms.get() > delay_max_ms;
+        if is_off || is_over {
             self.order.set(Order::OldestFirst);
         } else if hung_up * HUNG_UP_SHARE > called {
             self.order.set(Order::NewestFirst);
@@ -415,12 +422,14 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_come_first_again_once_nobody_waits() {
+    fn the_oldest_come_first_again_once_nobody_has_waited_for_long_enough() {
         let mut scene = Scene::shedding();
         scene.come(1);
         scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
         assert!(scene.crowd.is_shedding());
         scene.crowd.call();
+        scene.crowd.on_tick(late_by(DELAY_MAX_MS - TICK_MS), DELAY_MAX_MS);
+        assert!(scene.crowd.is_shedding(), "a lull is no end");
         scene.crowd.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
         assert!(scene.crowd.is_gathering() && !scene.crowd.is_shedding());
     }

@@ -15,7 +15,7 @@ mod uploads;
 pub(crate) use accept::{has_room, is_shortage};
 pub(crate) use cluster::{LinkWanted, Stay, WorkerCluster};
 pub(crate) use crowd::{Ticket, Waited};
-pub(crate) use overload::Pressure;
+pub(crate) use overload::{Pressure, Room};
 pub(crate) use run::{Apply, Command, Start, run};
 pub(crate) use sockets::SocketTable;
 pub use sockets::Sockets;

@@ -21,7 +21,7 @@ use crate::stats::{PlanSeries, WorkerSeries};
 use crate::worker::cluster::{ClusterParts, WorkerCluster};
 use crate::worker::crowd::Crowd;
 use crate::worker::date::DateCache;
-use crate::worker::overload::Pressure;
+use crate::worker::overload::{Pressure, Room};
 
 /// Exchanges kept for reuse, each some kilobytes.
 const EXCHANGES_IDLE_MAX: usize = 256;
@@ -32,6 +32,7 @@ pub(crate) struct Worker {
     pub(crate) workers: usize,
     pub(crate) page: Arc<SharedPage>,
     pub(crate) pressure: Arc<Pressure>,
+    pub(crate) room: Arc<Room>,
     pub(crate) series: Arc<WorkerSeries>,
     pub(crate) timers: Rc<Timers>,
     pub(crate) buffers: BufferPool,
@@ -56,8 +57,6 @@ pub(crate) struct Worker {
     pub(crate) mirrors: Cell<u32>,
     /// Whether answers announce the end of their connection and nothing new is accepted.
     pub(crate) is_draining: Cell<bool>,
-    /// Most connections of this worker, as descriptors allow.
-    pub(crate) connections_max: u32,
     plan: RefCell<Rc<WorkerPlan>>,
     dates: RefCell<DateCache>,
     #[expect(clippy::vec_box, reason = "an exchange is handed out as a box; moving it would copy kilobytes")]
@@ -89,9 +88,9 @@ pub(crate) struct Parts {
     pub(crate) workers: usize,
     pub(crate) page: Arc<SharedPage>,
     pub(crate) pressure: Arc<Pressure>,
+    pub(crate) room: Arc<Room>,
     pub(crate) series: Arc<WorkerSeries>,
     pub(crate) access: AccessWriter,
-    pub(crate) connections_max: u32,
     pub(crate) host: Arc<FilterHost>,
     pub(crate) pipes: Arc<SharedPipes>,
     pub(crate) idle_watch: Arc<Notify>,
@@ -105,6 +104,7 @@ impl Worker {
             workers: parts.workers,
             page: parts.page,
             pressure: parts.pressure,
+            room: parts.room,
             series: parts.series,
             timers: Timers::new(now_ms),
             buffers: BufferPool::default(),
@@ -123,7 +123,6 @@ impl Worker {
             exchanges: Cell::new(0),
             mirrors: Cell::new(0),
             is_draining: Cell::new(false),
-            connections_max: parts.connections_max,
             plan: RefCell::new(plan),
             dates: RefCell::default(),
             exchanges_idle: RefCell::default(),

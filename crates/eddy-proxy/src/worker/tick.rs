@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::exchange::flush_ended;
-use crate::worker::accept::{Turn, accept};
+use crate::worker::accept::{Turn, accept, give_room};
 use crate::worker::crowd::TickInterval;
 use crate::worker::run::Loop;
 use crate::worker::state::{ListenerHandle, Worker, millis};
@@ -49,6 +49,7 @@ pub(crate) async fn tick(state: Rc<Loop>) {
         };
         measure(&worker, TickInterval { elapsed_ms, processor_wait_ms });
         worker.timers.advance(now_ms);
+        give_room(&worker);
         worker.ticked.notify_waiters();
         flush_ended(&worker);
         if count.is_multiple_of(WATCH_TICKS) {
