@@ -303,6 +303,29 @@ async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
     Ok(())
 }
 
+/// A batch of access log entries has no client that would lose patience.
+#[tokio::test]
+async fn an_endpoint_that_leaves_every_link_is_not_connected_to_without_end() -> Result<()> {
+    let framed = FramedOrigin::with(&[], |heard| match is_head(heard) {
+        true => Said::last(frame(kind::GOAWAY, 0, 0, &[0; 8])),
+        false => Said::nothing(),
+    })
+    .await?;
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new()
+        .top("access_log: {grpc: {cluster: framed, interval: 100ms}}")
+        .another_cluster("framed: {endpoints: [FRAMED], protocol: http2}")
+        .with("FRAMED", framed.address())
+        .before(&origin)
+        .await?;
+    assert_eq!(gateway.exchange(get("/", "")).await?.status, 200);
+    gateway.until_metric("eddy_access_batches_failed_total", 1.0).await?;
+    let asked = framed.heard().iter().filter(|heard| is_head(heard)).count();
+    // Once, and ten times again; another round may have begun after the pause.
+    ensure!((11..=22).contains(&asked), "asked {asked} times");
+    gateway.stop().await
+}
+
 #[tokio::test]
 async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Result<()> {
     // The header of 3.9 KB comes with the first answer of a link, and is named 16 times in each: 60 KB for a few bytes.

@@ -21,6 +21,8 @@ use crate::worker::{LinkWanted, Stay, Worker, WorkerCluster, now};
 
 /// Largest body of an answer, bytes.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How often a request is sent again because the link that it was sent by had come to its end.
+const LINK_RETRIES_MAX: u8 = 10;
 /// Most interim responses before the final one.
 const INTERIM_MAX: usize = 16;
 
@@ -46,10 +48,12 @@ pub(crate) struct Sent<'r> {
     pub(crate) head_bytes: usize,
 }
 
-/// How an attempt ended without an answer.
-pub(crate) enum Broken {
-    /// A link that had been used before closed before the first byte of an answer, or before the request was looked at.
+/// Why an attempt brought no answer.
+enum Broken {
+    /// A link that had been used before closed before the first byte of an answer. The endpoint may have seen the request.
     Stale,
+    /// The endpoint said that it has not looked at the request: its stream is above the last one of a GOAWAY.
+    Unprocessed,
     /// Anything else.
     Failed(Reason),
 }
@@ -65,16 +69,34 @@ pub(super) async fn fetch(worker: &Rc<Worker>, order: &Order) -> Result<Answer, 
     };
     let cluster = cluster.ok_or("unknown_cluster")?;
     let request = write(worker, order)?;
-    let mut tried = Tried::new();
     let is_repeatable = order.method.is_idempotent() && order.body.is_empty();
     let head_bytes = request.len() - order.body.len();
-    let sent = Sent { method: order.method, is_repeatable, bytes: &request, head_bytes };
+    send(worker, &cluster, &Sent { method: order.method, is_repeatable, bytes: &request, head_bytes }).await
+}
+
+/// Sends a request to an endpoint of a cluster and reads the whole answer. The request is sent again, at most
+/// [`LINK_RETRIES_MAX`] times, where its link had come to its end before the endpoint could answer.
+///
+/// # Errors
+/// A word that tells why there is no answer.
+pub(crate) async fn send(
+    worker: &Rc<Worker>,
+    cluster: &Rc<WorkerCluster>,
+    sent: &Sent<'_>,
+) -> Result<Answer, Reason> {
+    let mut tried = Tried::new();
+    let mut wanted = if sent.is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
+    let mut retries = 0;
     loop {
-        match attempt(worker, &cluster, &sent, &mut tried).await {
+        let may_retry = retries < LINK_RETRIES_MAX;
+        retries += 1;
+        match attempt(worker, cluster, sent, wanted, &mut tried).await {
             Ok(answer) => return Ok(answer),
-            // Its pool may hold more of the kind; each try takes one out.
-            Err(Broken::Stale) if is_repeatable => {}
-            Err(Broken::Stale) => return Err("link_stale"),
+            // Those beside it in the pool may be closed as well.
+            Err(Broken::Stale) if sent.is_repeatable && may_retry => wanted = LinkWanted::New,
+            Err(Broken::Unprocessed) if may_retry => {}
+            Err(Broken::Stale) => return Err(Fault::LinkStale.reason()),
+            Err(Broken::Unprocessed) => return Err(Fault::LinkLeft.reason()),
             Err(Broken::Failed(reason)) => return Err(reason),
         }
     }
@@ -118,10 +140,11 @@ fn write(worker: &Worker, order: &Order) -> Result<Vec<u8>, Reason> {
 }
 
 /// One attempt at an endpoint of a cluster.
-pub(crate) async fn attempt(
+async fn attempt(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
     sent: &Sent<'_>,
+    wanted: LinkWanted,
     tried: &mut Tried,
 ) -> Result<Answer, Broken> {
     let now_ms = worker.timers.now_ms();
@@ -129,7 +152,6 @@ pub(crate) async fn attempt(
     let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
     let stay =
         lease.and_then(|lease| Stay::begin(cluster, lease, admitted)).ok_or(Broken::Failed("no_endpoint"))?;
-    let wanted = if sent.is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
     let mut upstream = obtain(worker, &stay, wanted).await?;
     let mut input = worker.buffers.take_large();
     let read = converse(worker, &mut upstream, sent, &mut input).await;
@@ -149,10 +171,11 @@ pub(crate) async fn attempt(
             }
             Ok(answer)
         }
-        Err(Broken::Stale) => Err(Broken::Stale),
-        Err(Broken::Failed(reason)) => {
-            stay.failed(now_ms);
-            Err(Broken::Failed(reason))
+        Err(broken) => {
+            if matches!(broken, Broken::Failed(_)) {
+                stay.failed(now_ms);
+            }
+            Err(broken)
         }
     }
 }
@@ -168,11 +191,10 @@ async fn obtain(worker: &Rc<Worker>, stay: &Stay, wanted: LinkWanted) -> Result<
 
 /// Why there is no byte of an answer.
 fn unanswered(upstream: &Upstream) -> Broken {
-    let fault = upstream.broken();
-    if matches!(fault, Fault::LinkStale | Fault::LinkLeft) {
-        Broken::Stale
-    } else {
-        Broken::Failed(fault.reason())
+    match upstream.broken() {
+        Fault::LinkStale => Broken::Stale,
+        Fault::LinkLeft => Broken::Unprocessed,
+        fault => Broken::Failed(fault.reason()),
     }
 }
 

@@ -4,10 +4,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use eddy_http::Method;
-use eddy_upstream::Tried;
 use tokio::time::timeout;
 
-use crate::outbound::fetch::{Broken, Sent, attempt};
+use crate::outbound::fetch::{Sent, send};
 use crate::worker::{Worker, WorkerCluster};
 
 /// A copy of a request.
@@ -28,18 +27,8 @@ pub(crate) async fn mirror(worker: Rc<Worker>, copied: Copied) {
     worker.mirrors.set(worker.mirrors.get() + 1);
     let is_repeatable = method.is_idempotent() && !has_body;
     let sent = Sent { method, is_repeatable, bytes: &request, head_bytes };
-    let mut tried = Tried::new();
-    let outcome = timeout(TIMEOUT, async {
-        loop {
-            match attempt(&worker, &cluster, &sent, &mut tried).await {
-                Ok(_) => return true,
-                // Each try takes one link out of the pool.
-                Err(Broken::Stale) if is_repeatable => {}
-                Err(Broken::Stale | Broken::Failed(_)) => return false,
-            }
-        }
-    });
-    if outcome.await.unwrap_or(false) {
+    let answered = timeout(TIMEOUT, send(&worker, &cluster, &sent)).await;
+    if answered.is_ok_and(|answer| answer.is_ok()) {
         worker.series.mirrors_sent.increment();
     } else {
         worker.series.mirrors_failed.increment();

@@ -7,7 +7,7 @@ mod order;
 mod serve;
 mod wake;
 
-pub(crate) use fetch::{Broken, Sent, attempt};
+pub(crate) use fetch::{Sent, send};
 pub(crate) use mirror::{Copied, mirror};
 pub(crate) use order::{Order, OrderRefusal, Orders};
 pub(crate) use serve::serve;

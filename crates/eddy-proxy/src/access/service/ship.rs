@@ -5,12 +5,11 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use eddy_http::{GrpcEnd, GrpcStatus, Method, RequestBody};
-use eddy_upstream::Tried;
 use tokio::time::timeout;
 
 use super::plan::METHOD;
 use super::queue::Batch;
-use crate::outbound::{Broken, Sent, attempt};
+use crate::outbound::{Sent, send};
 use crate::worker::Worker;
 
 /// What became of a batch.
@@ -98,21 +97,11 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> Outcome {
     if let Err(fault) = checked {
         return Outcome::Refused(format!("the request for it would be wrong: {fault:?}"));
     }
-    let sent = Sent { method: Method::Post, is_repeatable: false, bytes: &request, head_bytes };
-    let mut tried = Tried::new();
-    let answered = timeout(service.timeout, async {
-        loop {
-            match attempt(worker, cluster, &sent, &mut tried).await {
-                // Each try takes one link out of the pool.
-                Err(Broken::Stale) => {}
-                other => return other,
-            }
-        }
-    });
-    match answered.await {
+    // Delivery is at least once: a batch that may have arrived is rather sent twice than lost, here as after any failure.
+    let sent = Sent { method: Method::Post, is_repeatable: true, bytes: &request, head_bytes };
+    match timeout(service.timeout, send(worker, cluster, &sent)).await {
         Err(_) => Outcome::Failed("timeout".to_owned()),
-        Ok(Err(Broken::Stale)) => Outcome::Failed("link_stale".to_owned()),
-        Ok(Err(Broken::Failed(reason))) => Outcome::Failed(reason.to_owned()),
+        Ok(Err(reason)) => Outcome::Failed(reason.to_owned()),
         Ok(Ok(answer)) => judge(answer.head.status, answer.grpc_end),
     }
 }
