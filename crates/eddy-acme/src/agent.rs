@@ -10,9 +10,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::desk::Desk;
 use crate::error::StoreError;
-use crate::keeper::Keeper;
+use crate::issuer::Issuer;
+use crate::renewal::RenewalTask;
 use crate::settings::Settings;
 use crate::status::Status;
 use crate::store::{Store, StoreLock};
@@ -96,10 +96,11 @@ async fn serve(mut wishes: watch::Receiver<Wish>, challenges: Arc<Challenges>, s
 /// Keeps all certificates; never ends by itself. What it began ends when it is dropped.
 async fn keep(settings: Arc<Settings>, challenges: &Arc<Challenges>, status: &Arc<Status>) {
     let (store, _lock) = hold(&settings, status).await;
-    let desk = Arc::new(Desk::new(Arc::clone(&settings), Arc::clone(status), store, Arc::clone(challenges)));
+    let issuer =
+        Arc::new(Issuer::new(Arc::clone(&settings), Arc::clone(status), store, Arc::clone(challenges)));
     let mut keepers = JoinSet::new();
     for wanted in &settings.certificates {
-        keepers.spawn(Keeper::new(Arc::clone(&desk), wanted.clone()).run());
+        keepers.spawn(RenewalTask::new(Arc::clone(&issuer), wanted.clone()).run());
     }
     while let Some(ended) = keepers.join_next().await {
         if let Err(error) = ended {

@@ -12,16 +12,16 @@
 
 mod agent;
 mod budget;
-mod desk;
 mod error;
-mod have;
 mod https;
-mod keeper;
+mod issuer;
 mod order;
+mod renewal;
 mod schedule;
 mod settings;
 mod status;
 mod store;
+mod stored;
 
 pub use agent::Agent;
 pub use settings::{ChallengeKind, Settings, Wanted};

@@ -14,7 +14,7 @@ use crate::error::OrderError;
 use crate::settings::ChallengeKind;
 
 /// What is ordered.
-pub(crate) struct Ask<'a> {
+pub(crate) struct OrderRequest<'a> {
     pub(crate) hosts: &'a [String],
     pub(crate) profile: Option<&'a str>,
     pub(crate) kind: ChallengeKind,
@@ -28,7 +28,7 @@ pub(crate) struct Ask<'a> {
 /// Why there is none; nothing is shown to anybody any more then.
 pub(crate) async fn order(
     account: &Account,
-    ask: Ask<'_>,
+    ask: OrderRequest<'_>,
     challenges: &Arc<Challenges>,
 ) -> Result<String, OrderError> {
     let identifiers: Vec<Identifier> = ask.hosts.iter().cloned().map(Identifier::Dns).collect();

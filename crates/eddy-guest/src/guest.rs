@@ -2,7 +2,7 @@
 
 use eddy_filter::{FilterInfo, Library, LoadError, Owner};
 
-use crate::graveyard::Graveyard;
+use crate::reclaim::ReclaimQueue;
 
 /// A library whose filters are made from a configuration.
 pub trait Guest: Library {
@@ -17,7 +17,7 @@ pub trait Guest: Library {
         name: &str,
         config: &str,
         id: u32,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<MadeFilter, LoadError>;
 
     /// Makes the configuration that a rule has for a filter, a JSON text; answers with its number and what frees it.
@@ -29,7 +29,7 @@ pub trait Guest: Library {
         filter: u64,
         owner: &Owner,
         config: &str,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<(u64, Owner), LoadError>;
 }
 
@@ -62,6 +62,6 @@ pub struct MadeFilter {
     pub number: u64,
     /// What it says of itself.
     pub info: FilterInfo,
-    /// Frees it, by way of the graveyard.
+    /// Frees it, by way of the reclaim_queue.
     pub owner: Owner,
 }

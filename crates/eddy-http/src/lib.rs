@@ -45,7 +45,7 @@ pub use head::{
     ResponseBody, ResponseHead, TargetForm, check_field,
 };
 pub use http2::{
-    ABUSE_LABELS, Abuse, ErrorCode, FramedHead, Gone, Http2, Http2Fault, Http2Limits, Loss, Opened, Reading,
+    ABUSE_LABELS, Abuse, ErrorCode, Gone, H2Head, Http2, Http2Fault, Http2Limits, Loss, Opened, Reading,
     Spoken, Unread, spoken,
 };
 pub use method::{METHOD_BYTES_MAX, Method, Version};

@@ -18,10 +18,10 @@ pub mod normalise;
 mod order;
 mod reference;
 mod request;
-mod retell;
 mod router;
 mod rule;
 mod survey;
+mod translate;
 mod witness;
 
 pub use compile::{CompiledRule, RewriteFault};
@@ -32,7 +32,6 @@ pub use explain::{
 };
 pub use order::{CATCH_ALL_RANK, Step};
 pub use request::{RouteRequest, RouteScratch};
-pub use retell::{OtherDialect, Retold, Unsaid, retell};
 pub use router::{Found, Router};
 pub use rule::{
     CaselessPath, Claim, Dialect, Fraction, HostForm, HostPattern, Missing, Origin, PathForm, PathPattern,
@@ -40,4 +39,5 @@ pub use rule::{
     ValueTest,
 };
 pub use survey::{Listing, RankedRule, Shadow};
+pub use translate::{OtherDialect, Translation, Untranslatable, translate};
 pub use witness::Witness;

@@ -10,7 +10,7 @@ use crate::budget::Budget;
 use crate::config::ClusterConfig;
 use crate::eject::{self, Change};
 use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, SharedPlace, Tried, WARM};
-use crate::health::UnwellSet;
+use crate::health::UnhealthySet;
 use crate::rng::Rng;
 
 /// The state of a cluster on one worker; no other thread sees it.
@@ -27,7 +27,7 @@ pub struct ClusterState {
     /// How many of `endpoints` are ejected.
     out: usize,
     /// What health checks say.
-    unwell: Arc<UnwellSet>,
+    unwell: Arc<UnhealthySet>,
     /// Until when an endpoint warms up.
     warms_until: Duration,
 }
@@ -269,13 +269,13 @@ impl ClusterState {
     ///
     /// # Cost
     /// Linear in the endpoints.
-    pub fn set_unwell(&mut self, unwell: Arc<UnwellSet>, now: Duration) {
+    pub fn set_unwell(&mut self, unwell: Arc<UnhealthySet>, now: Duration) {
         self.unwell = unwell;
         let is_well = |one: &EndpointState| self.unwell.why(&one.address).is_none();
         let well = self.endpoints.iter().filter(|one| is_well(one)).count();
         let percent = self.config.health.as_ref().map_or(0, |health| usize::from(health.panic_percent));
         let is_few = well * 100 < percent * self.endpoints.len();
-        let is_panic = is_few && !self.balancer.bears_all(&self.endpoints, is_well);
+        let is_panic = is_few && !self.balancer.covers_load(&self.endpoints, is_well);
         for endpoint in &mut self.endpoints {
             let before = endpoint.unwell.take();
             endpoint.unwell = self.unwell.why(&endpoint.address).filter(|_| !is_panic).cloned();
@@ -303,7 +303,7 @@ impl ClusterState {
             endpoint.is_far = zones.is_some_and(|(own, other)| own != other);
         }
         self.balancer = Balancer::new(self.config.balance, &self.endpoints, self.set.tables(), rng)
-            .bearing(&self.endpoints, self.config.overprovision_percent);
+            .overprovisioned(&self.endpoints, self.config.overprovision_percent);
         self.set_unwell(Arc::clone(&self.unwell), now);
         self.out = self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count();
         let config = self.config.ejection;

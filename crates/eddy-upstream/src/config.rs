@@ -21,7 +21,7 @@ pub struct ClusterConfig {
     /// How an endpoint is chosen.
     pub balance: Balance,
     /// How many percent of its share a tier can bear: as long as of its endpoints so many are available that their part times this
-    /// is the whole, no other is asked. Default 140; [`BEAR_ALL`] where one endpoint can bear all.
+    /// is the whole, no other is asked. Default 140; [`UNLIMITED_OVERPROVISIONING`] where one endpoint can bear all.
     pub overprovision_percent: u32,
     /// Where eddy stands: endpoints in the same zone are a tier before the others of theirs.
     pub zone: Option<Arc<str>>,
@@ -64,12 +64,12 @@ pub struct EndpointConfig {
     /// Share of the requests relative to the other endpoints, 1 to 1000. Default 1.
     pub weight: u32,
     /// What else holds for it.
-    pub terms: EndpointTerms,
+    pub terms: EndpointOptions,
 }
 
 /// What holds for one endpoint, beside where it is and its weight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EndpointTerms {
+pub struct EndpointOptions {
     /// Endpoints of a higher tier are asked as those of the lower ones fail, see [`ClusterConfig::overprovision_percent`]. Default 0.
     pub tier: u8,
     /// Where it stands; of its tier, those in [`ClusterConfig::zone`] are asked first.
@@ -255,12 +255,12 @@ impl ClusterConfig {
 }
 
 /// For [`ClusterConfig::overprovision_percent`]: one endpoint that is available can bear what all of its tier do.
-pub const BEAR_ALL: u32 = u32::MAX;
+pub const UNLIMITED_OVERPROVISIONING: u32 = u32::MAX;
 
 impl EndpointConfig {
     /// An endpoint of weight 1 that nothing else holds for.
     pub fn new(address: EndpointAddress) -> Self {
-        Self { address, weight: 1, terms: EndpointTerms::default() }
+        Self { address, weight: 1, terms: EndpointOptions::default() }
     }
 }
 

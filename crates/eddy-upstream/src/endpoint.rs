@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::balance::Tables;
-use crate::config::{EjectionConfig, EndpointTerms};
+use crate::config::{EjectionConfig, EndpointOptions};
 use crate::eject::Ejection;
 use crate::health::Unwell;
 
@@ -30,7 +30,7 @@ pub struct ResolvedEndpoint {
     /// Its share of the requests relative to the other members; at least 1.
     pub weight: u32,
     /// What else holds for it.
-    pub terms: EndpointTerms,
+    pub terms: EndpointOptions,
     /// The name that its address was found under; of several names for one address, the first.
     pub host: Option<Arc<str>>,
 }
@@ -117,7 +117,7 @@ pub struct EndpointState {
     pub(crate) id: EndpointId,
     pub(crate) address: ResolvedAddress,
     pub(crate) weight: u32,
-    pub(crate) terms: EndpointTerms,
+    pub(crate) terms: EndpointOptions,
     pub(crate) host: Option<Arc<str>>,
     /// Whether it is in another zone than eddy, where both are known.
     pub(crate) is_far: bool,
@@ -232,7 +232,7 @@ impl Tried {
 impl ResolvedEndpoint {
     /// An endpoint that nothing else holds for.
     pub fn new(address: ResolvedAddress, weight: u32) -> Self {
-        Self { address, weight, terms: EndpointTerms::default(), host: None }
+        Self { address, weight, terms: EndpointOptions::default(), host: None }
     }
 }
 
@@ -292,7 +292,7 @@ impl EndpointState {
     }
 
     /// What else holds for it.
-    pub fn terms(&self) -> &EndpointTerms {
+    pub fn terms(&self) -> &EndpointOptions {
         &self.terms
     }
 

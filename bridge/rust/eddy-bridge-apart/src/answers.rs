@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use eddy_bridge::{Fault, FaultKind, Later, Served, spawn};
+use eddy_bridge::{Fault, FaultKind, ReplyFuture, Served, spawn};
 use eddy_bridge_ring::{Failure, Handler, Incoming, Workers};
 
 use crate::{ABSENT, BIND, CALL, DIFFERENT, FAULT, words};
@@ -37,7 +37,7 @@ impl Answers {
     }
 
     /// The answer of a call of an async method, which is to come; nothing where it is another call.
-    fn later(&self, call: &Incoming) -> Option<Later> {
+    fn later(&self, call: &Incoming) -> Option<ReplyFuture> {
         let (target, request) = (call.method() == CALL).then(|| call.bytes().split_first_chunk())??;
         let (service, method) = words::halves(u64::from_ne_bytes(*target));
         let service = self.services.get(usize::try_from(service).ok()?)?;
@@ -56,7 +56,7 @@ impl Handler for Answers {
 }
 
 /// Answers a call when its future does, and drops the future when nobody waits any longer.
-async fn tell(call: Incoming, answer: Later) {
+async fn tell(call: Incoming, answer: ReplyFuture) {
     let answer = {
         let mut answer = answer;
         let mut cancelled = pin!(call.cancellation());

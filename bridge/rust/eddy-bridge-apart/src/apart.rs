@@ -4,14 +4,14 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_bridge::{Fault, FaultKind, Later, Service, Transport};
+use eddy_bridge::{Fault, FaultKind, ReplyFuture, Service, Transport};
 use eddy_bridge_ring::{CallError, Failure, Link};
 
 use crate::{ABSENT, BIND, CALL, DIFFERENT, FAULT, words};
 
 /// Another process, as a way to its services.
 #[derive(Debug)]
-pub struct Apart {
+pub struct RemoteProcess {
     link: Link,
     timeout: Duration,
 }
@@ -27,7 +27,7 @@ pub enum BindError {
     Unreachable(String),
 }
 
-impl Apart {
+impl RemoteProcess {
     /// A process at the other end of a link. Calls take no longer than the timeout.
     pub fn new(link: Link, timeout: Duration) -> Arc<Self> {
         Arc::new(Self { link, timeout })
@@ -59,13 +59,13 @@ impl Apart {
     }
 }
 
-impl Transport for Apart {
+impl Transport for RemoteProcess {
     fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault> {
         let bytes = question(service, method, request);
         words_of(self.link.call(CALL, &bytes, self.timeout))
     }
 
-    fn start(&self, service: u32, method: u32, request: &[u64]) -> Later {
+    fn start(&self, service: u32, method: u32, request: &[u64]) -> ReplyFuture {
         match self.link.call_async(CALL, question(service, method, request), self.timeout) {
             Ok(pending) => Box::pin(async { words_of(pending.await) }),
             Err(error) => Box::pin(ready(Err(fault(error)))),
@@ -91,7 +91,7 @@ fn words_of(outcome: Result<Vec<u8>, CallError>) -> Result<Vec<u64>, Fault> {
 fn fault(error: CallError) -> Fault {
     let kind = match &error {
         CallError::Timeout(_) => FaultKind::Deadline,
-        CallError::Busy(_) => FaultKind::Crowded,
+        CallError::Busy(_) => FaultKind::Overloaded,
         CallError::TooLong { .. } => FaultKind::Malformed,
         CallError::Ended(_) | CallError::NoLink(_) | CallError::OnReader => FaultKind::Closed,
         CallError::Failed(failure) => kind_of(failure.code),
@@ -110,13 +110,13 @@ fn kind_of(code: u32) -> FaultKind {
         FaultKind::Malformed,
         FaultKind::Unknown,
         FaultKind::Cancelled,
-        FaultKind::Crowded,
+        FaultKind::Overloaded,
         FaultKind::Closed,
         FaultKind::Deadline,
     ];
     match code {
         Failure::PANICKED | Failure::UNANSWERED => FaultKind::Panic,
-        Failure::BUSY => FaultKind::Crowded,
+        Failure::BUSY => FaultKind::Overloaded,
         code => kinds.into_iter().find(|kind| FAULT + *kind as u32 == code).unwrap_or(FaultKind::Malformed),
     }
 }

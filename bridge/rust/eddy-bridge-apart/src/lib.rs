@@ -15,7 +15,7 @@ mod apart;
 mod words;
 
 pub use answers::Answers;
-pub use apart::{Apart, BindError};
+pub use apart::{BindError, RemoteProcess};
 
 /// Finds a service.
 const BIND: u32 = 0;

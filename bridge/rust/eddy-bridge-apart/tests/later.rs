@@ -46,7 +46,7 @@ fn a_dead_process_ends_all_calls() {
     let echo = echo(&process);
     let calls: Vec<_> = (0..CALLS).map(|_| echo.for_ever()).collect();
     // One call of these is beyond the limit as long as all are under way.
-    assert_eq!(echo.nothing().unwrap_err().kind, FaultKind::Crowded);
+    assert_eq!(echo.nothing().unwrap_err().kind, FaultKind::Overloaded);
     process.child.kill().unwrap();
     for call in calls {
         let fault = wait(call).unwrap_err();
@@ -74,7 +74,7 @@ fn more_calls_than_the_link_allows_are_refused() {
     let process = Process::start("crowded");
     let echo = echo(&process);
     let calls: Vec<_> = (0..CALLS).map(|_| echo.for_ever()).collect();
-    assert_eq!(wait(echo.for_ever()).unwrap_err().kind, FaultKind::Crowded);
+    assert_eq!(wait(echo.for_ever()).unwrap_err().kind, FaultKind::Overloaded);
     drop(calls);
     until(|| echo.ended().is_ok_and(|ended| ended == CALLS as u64));
 }

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use eddy_bridge::{Fault, FaultKind, Served, Service};
-use eddy_bridge_apart::{Answers, Apart};
+use eddy_bridge_apart::{Answers, RemoteProcess};
 use eddy_bridge_ring::{Limits, Link, NoCalls, accept_stream, connect_stream};
 
 use crate::waiting::{until, wait};
@@ -89,7 +89,7 @@ fn slow(timeout: Duration) -> (Service, Arc<AtomicUsize>, Link) {
     let other = thread::spawn(move || accept_stream(right, Limits::default(), answers).unwrap());
     let link = connect_stream(left, Limits::default(), NoCalls).unwrap();
     let other = other.join().unwrap();
-    (Apart::new(link, timeout).bind("Slow", shape).unwrap(), alive, other)
+    (RemoteProcess::new(link, timeout).bind("Slow", shape).unwrap(), alive, other)
 }
 
 #[test]

@@ -16,11 +16,11 @@ use crate::{thread, waited};
 /// A service that was found, of Go in this process or of another process. It is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Service {
-    way: Way,
+    way: CallMode,
 }
 
 #[derive(Clone)]
-enum Way {
+enum CallMode {
     /// With the number of its first method.
     Go(Functions, u64),
     /// With the number of the service.
@@ -38,20 +38,20 @@ pub trait Transport: Send + Sync {
 
     /// Calls a method with a request, a flat message, whose reply comes later. The call begins at once, and nothing waits
     /// in here; a future that is dropped gives the call up.
-    fn start(&self, service: u32, method: u32, request: &[u64]) -> Later;
+    fn start(&self, service: u32, method: u32, request: &[u64]) -> ReplyFuture;
 }
 
 /// A reply that comes later, or why there is none.
-pub type Later = Pin<Box<dyn Future<Output = Result<Vec<u64>, Fault>> + Send>>;
+pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<Vec<u64>, Fault>> + Send>>;
 
 impl Service {
     pub(crate) fn of_go(functions: Functions, first: u64) -> Self {
-        Self { way: Way::Go(functions, first) }
+        Self { way: CallMode::Go(functions, first) }
     }
 
     /// A service behind a transport, by the number that it has there.
     pub fn over(transport: Arc<dyn Transport>, number: u32) -> Self {
-        Self { way: Way::Other(transport, number) }
+        Self { way: CallMode::Other(transport, number) }
     }
 
     /// Calls a method and waits for the answer. Generated code calls this, with the arguments as a tuple.
@@ -67,12 +67,12 @@ impl Service {
     #[inline]
     pub fn call<A: Write, R: for<'m> Read<'m>>(&self, method: u32, arguments: &A) -> Result<R, Fault> {
         match &self.way {
-            Way::Go(go, first) => {
+            CallMode::Go(go, first) => {
                 thread::prepare();
                 // SAFETY: Go's side takes and fills in blocks as ours are; `Go::open` compared the versions.
                 unsafe { waited::call(go.enter, first + u64::from(method), arguments) }
             }
-            Way::Other(transport, number) => {
+            CallMode::Other(transport, number) => {
                 let reply = transport.call(*number, method, &flat(arguments))?;
                 Ok(Message::flat(&reply).read()?)
             }
@@ -84,11 +84,11 @@ impl Service {
     /// The call begins at once. Arguments are copied, once.
     pub fn start<A: Write>(&self, method: u32, arguments: &A) -> Started {
         match &self.way {
-            Way::Go(go, first) => {
-                Started(Promise::start(*go, first + u64::from(method), arguments).map(Begun::Promise))
+            CallMode::Go(go, first) => {
+                Started(Promise::start(*go, first + u64::from(method), arguments).map(PendingCall::Promise))
             }
-            Way::Other(transport, number) => {
-                Started(Ok(Begun::Later(transport.start(*number, method, &flat(arguments)))))
+            CallMode::Other(transport, number) => {
+                Started(Ok(PendingCall::Later(transport.start(*number, method, &flat(arguments)))))
             }
         }
     }
@@ -104,11 +104,11 @@ fn flat<A: Write>(arguments: &A) -> Vec<u64> {
 
 /// A call that was started. Dropped, it is given up.
 #[must_use = "a call that is dropped is given up"]
-pub struct Started(Result<Begun, Fault>);
+pub struct Started(Result<PendingCall, Fault>);
 
-enum Begun {
+enum PendingCall {
     Promise(Promise),
-    Later(Later),
+    Later(ReplyFuture),
 }
 
 impl Started {
@@ -119,8 +119,8 @@ impl Started {
     /// As [`Service::call`].
     pub async fn answer<R: for<'m> Read<'m>>(self) -> Result<R, Fault> {
         match self.0? {
-            Begun::Promise(promise) => promise.await?.answer(),
-            Begun::Later(reply) => Ok(Message::flat(&reply.await?).read()?),
+            PendingCall::Promise(promise) => promise.await?.answer(),
+            PendingCall::Later(reply) => Ok(Message::flat(&reply.await?).read()?),
         }
     }
 }
@@ -131,7 +131,7 @@ impl fmt::Debug for Started {
     }
 }
 
-impl fmt::Debug for Way {
+impl fmt::Debug for CallMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Go(..) => "Go of this process",

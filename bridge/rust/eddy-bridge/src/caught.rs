@@ -5,19 +5,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::call::Later;
+use crate::call::ReplyFuture;
 use crate::fault::Fault;
 
 /// The future of an implementation: its panics, when it is polled and when it is dropped, end here.
-pub(crate) struct Caught(Option<Later>);
+pub(crate) struct CatchPanic(Option<ReplyFuture>);
 
-impl Caught {
+impl CatchPanic {
     pub(crate) fn new(answer: impl Future<Output = Result<Vec<u64>, Fault>> + Send + 'static) -> Self {
         Self(Some(Box::pin(answer)))
     }
 }
 
-impl Future for Caught {
+impl Future for CatchPanic {
     type Output = Result<Vec<u64>, Fault>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -27,7 +27,7 @@ impl Future for Caught {
     }
 }
 
-impl Drop for Caught {
+impl Drop for CatchPanic {
     fn drop(&mut self) {
         let answer = self.0.take();
         // A panic of what the future has is nobody's any more.

@@ -27,7 +27,7 @@ pub enum FaultKind {
     /// The call was given up.
     Cancelled = 4,
     /// More calls are under way than may be.
-    Crowded = 5,
+    Overloaded = 5,
     /// The other side is gone.
     Closed = 6,
     /// The time for the call is over.
@@ -40,7 +40,7 @@ impl FaultKind {
             1 => Self::Panic,
             3 => Self::Unknown,
             4 => Self::Cancelled,
-            5 => Self::Crowded,
+            5 => Self::Overloaded,
             6 => Self::Closed,
             7 => Self::Deadline,
             _ => Self::Malformed,
@@ -81,7 +81,7 @@ impl fmt::Display for Fault {
             FaultKind::Malformed => "the message is wrong",
             FaultKind::Unknown => "nobody serves the call",
             FaultKind::Cancelled => "the call was given up",
-            FaultKind::Crowded => "too many calls are under way",
+            FaultKind::Overloaded => "too many calls are under way",
             FaultKind::Closed => "the other side is gone",
             FaultKind::Deadline => "the time for the call is over",
         };

@@ -19,7 +19,7 @@ pub struct Go {
 /// What a Go library exports for the bridge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Functions {
-    meet: unsafe extern "C" fn(*mut Meet),
+    meet: unsafe extern "C" fn(*mut Handshake),
     bind: unsafe extern "C" fn(*mut Bind),
     pub(crate) enter: unsafe extern "C" fn(*mut u64),
     pub(crate) start: unsafe extern "C" fn(*mut u64),
@@ -28,7 +28,7 @@ pub(crate) struct Functions {
 
 /// What Rust tells Go of itself.
 #[repr(C)]
-struct Meet {
+struct Handshake {
     /// The version of all that crosses; set to Go's.
     abi: u64,
     /// Binds services of Rust.
@@ -91,7 +91,7 @@ impl Go {
     fn meet(self, path: &Path) -> Result<(), OpenError> {
         let bind: unsafe extern "C" fn(*mut Bind) -> usize = offer::bind;
         let complete: unsafe extern "C" fn(*mut u64) -> usize = promise::complete;
-        let mut meet = Meet { abi: ABI, bind: bind as usize as u64, complete: complete as usize as u64 };
+        let mut meet = Handshake { abi: ABI, bind: bind as usize as u64, complete: complete as usize as u64 };
         // SAFETY: the function is that of a Go library of this name, and takes what it is given for the time of the call.
         unsafe { (self.functions.meet)(&raw mut meet) };
         if meet.abi == ABI {
@@ -142,7 +142,7 @@ impl Functions {
         let cancel = find(c"eddy_bridge_go_cancel")?;
         Ok(Self {
             // SAFETY: bridge/go exports this name as a function of this type.
-            meet: unsafe { mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut Meet)>(meet) },
+            meet: unsafe { mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut Handshake)>(meet) },
             // SAFETY: as above.
             bind: unsafe { mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut Bind)>(bind) },
             // SAFETY: as above.
@@ -174,7 +174,7 @@ mod linked {
 
     // SAFETY: bridge/go exports these names as functions of these types.
     unsafe extern "C" {
-        fn eddy_bridge_go_meet(meet: *mut Meet);
+        fn eddy_bridge_go_meet(meet: *mut Handshake);
         fn eddy_bridge_go_bind(bind: *mut Bind);
         fn eddy_bridge_go_enter(block: *mut u64);
         fn eddy_bridge_go_start(block: *mut u64);

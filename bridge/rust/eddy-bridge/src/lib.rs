@@ -47,7 +47,7 @@ mod wire;
 mod writer;
 
 pub use self::bind::BindError;
-pub use self::call::{Later, Service, Started, Transport};
+pub use self::call::{ReplyFuture, Service, Started, Transport};
 pub use self::executor::{Executor, ExecutorIsSet, Task, Threads, set_executor, spawn};
 pub use self::fault::{Failure, Fault, FaultKind};
 pub use self::go::{Go, OpenError};

@@ -8,8 +8,8 @@ use std::{fmt, ptr, slice, thread};
 
 use crate::bind::Entry;
 use crate::block::{EXTENT, HEADER_WORDS, TICKET, halves, header};
-use crate::call::Later;
-use crate::caught::Caught;
+use crate::call::ReplyFuture;
+use crate::caught::CatchPanic;
 use crate::fault::{Fault, FaultKind};
 use crate::message::{Malformed, Message};
 use crate::method::{AsyncMethod, Method};
@@ -29,7 +29,7 @@ pub struct Served {
 #[derive(Clone, Copy)]
 enum Dispatch {
     Waited(fn(&Implementation, &[u64]) -> Result<Vec<u64>, Fault>),
-    Async(fn(&Arc<Implementation>, &[u64]) -> Later),
+    Async(fn(&Arc<Implementation>, &[u64]) -> ReplyFuture),
 }
 
 /// An implementation of whatever type.
@@ -80,7 +80,7 @@ impl Served {
 
     /// Calls a method with a flat request of another process, and gives its answer, which comes when it is polled. Its
     /// faults are those of [`Served::dispatch`].
-    pub fn start(&self, method: u32, request: &[u64]) -> Later {
+    pub fn start(&self, method: u32, request: &[u64]) -> ReplyFuture {
         match self.find(method) {
             Some(Dispatch::Async(start)) => start(&self.implementation, request),
             Some(Dispatch::Waited(_)) | None => Box::pin(ready(Err(self.unknown(method)))),
@@ -227,10 +227,10 @@ fn dispatch<S: 'static, M: Method<S>>(
 fn start_apart<S: Send + Sync + 'static, M: AsyncMethod<S> + 'static>(
     implementation: &Arc<Implementation>,
     request: &[u64],
-) -> Later {
+) -> ReplyFuture {
     let implementation = Arc::clone(implementation).downcast::<S>();
     let request = request.to_vec();
-    Box::pin(Caught::new(async move {
+    Box::pin(CatchPanic::new(async move {
         let other = |_| Fault::new(FaultKind::Unknown, "an implementation of another type");
         Ok(M::answer(implementation.map_err(other)?, request).await?)
     }))

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::block::{EXTENT, HEADER_WORDS, OUTCOME, TICKET, header};
-use crate::caught::Caught;
+use crate::caught::CatchPanic;
 use crate::executor::spawn;
 use crate::fault::{Fault, FaultKind};
 use crate::thread;
@@ -32,10 +32,10 @@ pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, Fault
         is_room
     };
     if is_room {
-        spawn(Box::pin(Call { ticket, end, call: Some(Caught::new(call)) }));
+        spawn(Box::pin(Call { ticket, end, call: Some(CatchPanic::new(call)) }));
     } else {
         let text = format!("{CALLS_MAX} calls of async methods are under way");
-        complete(ticket, &Err(Fault::new(FaultKind::Crowded, text)));
+        complete(ticket, &Err(Fault::new(FaultKind::Overloaded, text)));
     }
 }
 
@@ -75,7 +75,7 @@ struct Call {
     ticket: u64,
     end: Arc<End>,
     /// Absent once the end was told.
-    call: Option<Caught>,
+    call: Option<CatchPanic>,
 }
 
 impl Future for Call {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eddy_bridge::{
-    Failure, Fault, FaultKind, Later, Malformed, Message, Record, Served, Service, Transport, Writer, reply,
+    Failure, Fault, FaultKind, Malformed, Message, Record, ReplyFuture, Served, Service, Transport, Writer,
+    reply,
 };
 
 #[derive(Clone, Debug, PartialEq, Record)]
@@ -118,7 +119,7 @@ impl Transport for Direct {
         self.0.dispatch(method, request)
     }
 
-    fn start(&self, service: u32, method: u32, request: &[u64]) -> Later {
+    fn start(&self, service: u32, method: u32, request: &[u64]) -> ReplyFuture {
         assert_eq!(service, 7);
         self.0.start(method, request)
     }

@@ -11,7 +11,7 @@ use crate::config::{
     RuleFilterConfig, WeightedCluster,
 };
 use crate::problem::{Place, Report};
-use crate::read::{Apart, At, OneOrMany};
+use crate::read::{At, Boxed, OneOrMany};
 use crate::spec::{FailoverSpec, HedgeSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
 use crate::upgrade::{Protocols, Upgrades};
 use crate::value::{HostAndPort, Name, PathText};
@@ -40,10 +40,10 @@ pub(super) fn check_action(
     let failover = check_failover(spec.failover.take(), spec.cluster.as_ref(), clusters, report);
     let upgrades = check_upgrades(&spec, report);
     let rewrite = match (&spec.rewrite, &spec.redirect) {
-        (Some(At { value: Apart(rewrite), .. }), _) => {
+        (Some(At { value: Boxed(rewrite), .. }), _) => {
             path_rewrite(rewrite.path.as_ref(), rewrite.prefix.as_ref())
         }
-        (None, Some(At { value: Apart(redirect), .. })) => {
+        (None, Some(At { value: Boxed(redirect), .. })) => {
             path_rewrite(redirect.path.as_ref(), redirect.prefix.as_ref())
         }
         (None, None) => None,
@@ -132,7 +132,7 @@ fn check_weighted(
     Some(weighted)
 }
 
-fn check_respond(spec: &At<Apart<RespondSpec>>, report: &mut Report) -> Option<Respond> {
+fn check_respond(spec: &At<Boxed<RespondSpec>>, report: &mut Report) -> Option<Respond> {
     let status = spec.value.0.status?.value.to_u16();
     let body = spec.value.0.body.as_ref();
     if let Some(body) = body.filter(|body| matches!(status, 204 | 205 | 304) && !body.value.0.is_empty()) {
@@ -148,7 +148,7 @@ fn check_respond(spec: &At<Apart<RespondSpec>>, report: &mut Report) -> Option<R
     })
 }
 
-fn check_redirect(Apart(spec): &Apart<RedirectSpec>) -> Redirect {
+fn check_redirect(Boxed(spec): &Boxed<RedirectSpec>) -> Redirect {
     let RedirectSpec { status, scheme, host, strip_query, .. } = &**spec;
     Redirect {
         status: status.map_or(302, |status| status.value.0),
@@ -224,15 +224,15 @@ fn check_failover(
 /// Most clusters that one request goes on to.
 const FAILOVER_MAX: usize = 8;
 
-fn check_hedge(spec: Option<At<Apart<HedgeSpec>>>) -> Option<HedgeConfig> {
-    let Apart(spec) = spec?.value;
+fn check_hedge(spec: Option<At<Boxed<HedgeSpec>>>) -> Option<HedgeConfig> {
+    let Boxed(spec) = spec?.value;
     let attempts = spec.attempts.map_or(1, |attempts| attempts.value.to_u8());
     Some(HedgeConfig { after: spec.after?.value.0, attempts })
 }
 
-fn check_retry(spec: Option<At<Apart<RetrySpec>>>) -> RetryConfig {
+fn check_retry(spec: Option<At<Boxed<RetrySpec>>>) -> RetryConfig {
     let mut retry = RetryConfig::default();
-    let Some(At { value: Apart(spec), .. }) = spec else { return retry };
+    let Some(At { value: Boxed(spec), .. }) = spec else { return retry };
     if let Some(attempts) = spec.attempts {
         retry.attempts = attempts.value.to_u8();
     }

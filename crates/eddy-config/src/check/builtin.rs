@@ -15,7 +15,7 @@ use eddy_http::FieldEdits;
 use super::messages::{message_fields, redact};
 use crate::config::AddressBlock;
 use crate::problem::{Place, Report};
-use crate::read::{Apart, At, OneOrMany, Value};
+use crate::read::{At, Boxed, OneOrMany, Value};
 use crate::spec::{
     BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec,
     HeadersSpec, IpAccessSpec, RateLimitSpec, RequestIdSpec,
@@ -109,9 +109,9 @@ fn basic_auth(spec: BasicAuthSpec, around: Surroundings<'_>, report: &mut Report
 }
 
 fn headers(spec: HeadersSpec, report: &mut Report) -> HeadersConfig {
-    let mut rules = |spec: Option<At<Apart<EditsSpec>>>, has_response: bool| {
+    let mut rules = |spec: Option<At<Boxed<EditsSpec>>>, has_response: bool| {
         let mut rules = FieldRules::default();
-        let Some(At { value: Apart(spec), .. }) = spec else { return rules };
+        let Some(At { value: Boxed(spec), .. }) = spec else { return rules };
         for name in spec.remove.into_iter().flat_map(|remove| remove.value) {
             rules.remove.extend(checked_field(&name, report));
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use eddy_upstream::health::{GrpcProbe, HealthConfig, HttpProbe, Probe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    EndpointTerms, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
+    EndpointOptions, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
 };
 
 use super::names::Names;
@@ -135,10 +135,10 @@ fn check_endpoints(
             Either::Other(EndpointSpec { address: Some(address), weight, priority, zone }) => {
                 EndpointConfig {
                     weight: weight.map_or(1, |weight| weight.value.to_u32()),
-                    terms: EndpointTerms {
+                    terms: EndpointOptions {
                         tier: priority.map_or(0, |priority| priority.value.to_u8()),
                         zone: zone.map(|zone| zone.value.0),
-                        ..EndpointTerms::default()
+                        ..EndpointOptions::default()
                     },
                     ..EndpointConfig::new(address.value.0)
                 }

@@ -3,7 +3,7 @@
 use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
 
 use crate::problem::{Place, Report};
-use crate::read::{Apart, At, Either, Named, OneOrMany};
+use crate::read::{At, Boxed, Either, Named, OneOrMany};
 use crate::spec::{MatchSpec, PathSpec, ValueSpec};
 use crate::value::{PathText, Text};
 
@@ -31,8 +31,8 @@ pub(crate) struct ConditionPlaces {
 }
 
 /// Checks conditions; those that aren't given hold for every request.
-pub(super) fn check_conditions(spec: Option<At<Apart<MatchSpec>>>, report: &mut Report) -> Conditions {
-    let Some(At { value: Apart(spec), .. }) = spec else { return Conditions::default() };
+pub(super) fn check_conditions(spec: Option<At<Boxed<MatchSpec>>>, report: &mut Report) -> Conditions {
+    let Some(At { value: Boxed(spec), .. }) = spec else { return Conditions::default() };
     let mut places = ConditionPlaces {
         host: spec.host.as_ref().map(|host| host.place),
         path: spec.path.as_ref().map(path_place),
@@ -64,10 +64,10 @@ fn many<T>(key: &str, written: Option<At<OneOrMany<T>>>, report: &mut Report) ->
 }
 
 /// Where the text of a path is written.
-fn path_place(path: &At<Either<PathText, Apart<PathSpec>>>) -> Place {
+fn path_place(path: &At<Either<PathText, Boxed<PathSpec>>>) -> Place {
     match &path.value {
         Either::One(_) => path.place,
-        Either::Other(Apart(spec)) => {
+        Either::Other(Boxed(spec)) => {
             let place = |written: &Option<At<PathText>>| written.as_ref().map(|written| written.place);
             let regex = spec.regex.as_ref().map(|regex| regex.place);
             let written = [place(&spec.exact), place(&spec.prefix), regex, place(&spec.template)];
@@ -76,10 +76,10 @@ fn path_place(path: &At<Either<PathText, Apart<PathSpec>>>) -> Place {
     }
 }
 
-fn check_path(path: Either<PathText, Apart<PathSpec>>) -> PathPattern {
+fn check_path(path: Either<PathText, Boxed<PathSpec>>) -> PathPattern {
     let spec = match path {
         Either::One(PathText(prefix)) => return PathPattern::Prefix(prefix),
-        Either::Other(Apart(spec)) => spec,
+        Either::Other(Boxed(spec)) => spec,
     };
     let text = |written: Option<At<PathText>>| written.map(|written| written.value.0);
     let patterns = [
@@ -92,7 +92,7 @@ fn check_path(path: Either<PathText, Apart<PathSpec>>) -> PathPattern {
     patterns.into_iter().flatten().next().unwrap_or_default()
 }
 
-type Condition = Either<Text<4096>, Apart<ValueSpec>>;
+type Condition = Either<Text<4096>, Boxed<ValueSpec>>;
 
 fn check_values<K>(
     named: Option<At<Named<K, Condition>>>,
@@ -113,7 +113,7 @@ fn check_values<K>(
 fn check_value(condition: Condition) -> Option<ValueTest> {
     let spec = match condition {
         Either::One(Text(exact)) => return Some(ValueTest::Exact(exact)),
-        Either::Other(Apart(spec)) => spec,
+        Either::Other(Boxed(spec)) => spec,
     };
     let text = |written: Option<At<Text<4096>>>| written.map(|written| written.value.0);
     let presence = |is_present: bool| if is_present { ValueTest::Present } else { ValueTest::Absent };

@@ -3,13 +3,13 @@
 use eddy_http::{EditFault, FieldEdits};
 
 use crate::problem::{Place, Report};
-use crate::read::{Apart, At, OneOrMany};
+use crate::read::{At, Boxed, OneOrMany};
 use crate::spec::EditsSpec;
 
 /// Checks changes to fields: first `remove`, then `set`, then `add`.
-pub(super) fn check_edits(spec: Option<At<Apart<EditsSpec>>>, report: &mut Report) -> FieldEdits {
+pub(super) fn check_edits(spec: Option<At<Boxed<EditsSpec>>>, report: &mut Report) -> FieldEdits {
     let mut edits = FieldEdits::new();
-    let Some(At { value: Apart(spec), .. }) = spec else { return edits };
+    let Some(At { value: Boxed(spec), .. }) = spec else { return edits };
     for name in spec.remove.into_iter().flat_map(|remove| remove.value) {
         note(edits.remove(&name.value.0), name.place, report);
     }

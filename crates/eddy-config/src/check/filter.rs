@@ -19,7 +19,7 @@ use crate::config::{
     Serve,
 };
 use crate::problem::{Place, Report, SourceText};
-use crate::read::{Any, Apart, At, Named};
+use crate::read::{Any, At, Boxed, Named};
 use crate::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
 use crate::value::Name;
 use crate::yaml::Node;
@@ -180,7 +180,7 @@ fn check_kind(spec: &FilterSpec, known: &Known, report: &mut Report) -> Option<F
         let library = path(&library.as_ref()?.value.0);
         return Some(FilterKind::Native { library, filter: Arc::clone(&filter.as_ref()?.value.0) });
     }
-    if let Some(At { value: Apart(wasm), .. }) = &spec.wasm {
+    if let Some(At { value: Boxed(wasm), .. }) = &spec.wasm {
         return check_wasm(wasm, &known.folder, report).map(|wasm| FilterKind::Wasm(Arc::new(wasm)));
     }
     if let Some(lua) = &known.lua {

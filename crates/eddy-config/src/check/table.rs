@@ -12,7 +12,7 @@ use super::filter::Filters;
 use super::names::Names;
 use crate::config::Action;
 use crate::problem::{Place, Report, SourceText};
-use crate::read::{Apart, At, Either, Named};
+use crate::read::{At, Boxed, Either, Named};
 use crate::spec::{RuleSpec, TableSpec};
 use crate::value::{DialectName, Name};
 
@@ -137,7 +137,7 @@ impl TableChecker<'_> {
         let rank = spec.rank.map(|rank| rank.value.0);
         // What is wrong with the action was noted; the conditions are looked at all the same.
         let filters =
-            spec.filters.take().map(|At { value: Apart(filters), place }| At { value: *filters, place });
+            spec.filters.take().map(|At { value: Boxed(filters), place }| At { value: *filters, place });
         let filters = self.filters.check_rule(filters, self.number, self.report);
         let done = check_action(spec, filters, self.clusters, self.report);
         let number = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use eddy_route::nginx::{
-    FieldText, Hand, LastTry, LetterCase, NameForm, PlaceKind, PlaceSpec, ProxyHand, Sites, Step,
+    FieldText, Handler, LastTry, LetterCase, NameForm, PlaceKind, PlaceSpec, ProxyHand, Sites, Step,
     TextTemplate, Upstream,
 };
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
@@ -119,7 +119,7 @@ impl<'l> Lowering<'l> {
                 self.lose(location, "its path has letters that requests write otherwise; it is left out");
                 continue;
             }
-            let is_proxied = matches!(location.hand, Hand::Proxy(_)) && location.last_try.is_none();
+            let is_proxied = matches!(location.hand, Handler::Proxy(_)) && location.last_try.is_none();
             let trimmed = text.strip_suffix('/').filter(|trimmed| !trimmed.is_empty());
             let redirected = trimmed.filter(|trimmed| is_proxied && !texts.contains(trimmed));
             if let Some(trimmed) = redirected {
@@ -285,8 +285,8 @@ impl<'l> Lowering<'l> {
                 return None;
             }
             (None, None) => match &place.hand {
-                Hand::Nobody => (respond(404, "", "text/plain"), None),
-                Hand::Proxy(proxy) => self.proxied(place, proxy, text)?,
+                Handler::None => (respond(404, "", "text/plain"), None),
+                Handler::Proxy(proxy) => self.proxied(place, proxy, text)?,
             },
         };
         for field in place.answer_fields.iter() {

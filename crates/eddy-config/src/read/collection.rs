@@ -32,7 +32,7 @@ pub(crate) enum Either<A, B> {
 
 /// A large value that most mappings don't have: it is kept apart, so that the mapping stays small.
 #[derive(Clone, Debug)]
-pub(crate) struct Apart<T>(pub(crate) Box<T>);
+pub(crate) struct Boxed<T>(pub(crate) Box<T>);
 
 /// A value, or a list of them.
 pub(crate) type OneOrMany<T> = Either<T, Vec<At<T>>>;
@@ -117,7 +117,7 @@ impl<A: Value, B: Value> Value for Either<A, B> {
     }
 }
 
-impl<T: Value> Value for Apart<T> {
+impl<T: Value> Value for Boxed<T> {
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
         T::read(node, report).map(|value| Self(Box::new(value)))
     }

@@ -2,7 +2,7 @@
 
 use super::EditsSpec;
 use crate::config::AddressBlock;
-use crate::read::{Apart, At, Named};
+use crate::read::{At, Boxed, Named};
 use crate::value::{
     EnumFormName, FieldName, FieldNameOrAll, FilePath, IdFormatName, JsonNamesName, MethodOrAll, Number,
     OriginText, Percent, RateFieldsName, RateKeyName, Size, StreamFormName, Text, Time, UnknownName,
@@ -59,9 +59,9 @@ mapping! {
     /// `${response.NAME}`. `$$` is a dollar sign. Where the value is empty no field is written.
     HeadersSpec as "headers" {
         /// Changes to the request that goes to the endpoint, and that later filters see.
-        optional request: Apart<EditsSpec>, otherwise "none", example "{set: {x-client: '${peer_ip}'}}";
+        optional request: Boxed<EditsSpec>, otherwise "none", example "{set: {x-client: '${peer_ip}'}}";
         /// Changes to the response that goes to the client, and that earlier filters of the list see.
-        optional response: Apart<EditsSpec>, otherwise "none", example "{remove: [server]}";
+        optional response: Boxed<EditsSpec>, otherwise "none", example "{remove: [server]}";
         group OneOrMore of request response;
     }
 }

@@ -7,7 +7,7 @@ use super::builtin::{
 use super::lua::{LuaRuleSpec, LuaSpec};
 use super::messages::{FilterFieldsSpec, MessageFieldsSpec, RedactSpec};
 use super::wasm::WasmSpec;
-use crate::read::{Any, Apart, Deferred};
+use crate::read::{Any, Boxed, Deferred};
 use crate::value::{FailureName, FilePath, Name, Number, Size, Time};
 
 mapping! {
@@ -21,7 +21,7 @@ mapping! {
         /// A filter in Lua.
         optional lua: LuaSpec, example "{file: ./mark.lua}";
         /// A filter in Wasm, by the contract proxy-wasm.
-        optional wasm: Apart<WasmSpec>, example "{module: ./auth.wasm}";
+        optional wasm: Boxed<WasmSpec>, example "{module: ./auth.wasm}";
         /// Asks for a user name and a password.
         optional basic_auth: Deferred<BasicAuthSpec>, example "{file: ./users.htpasswd}";
         /// Changes fields of requests and responses.
@@ -50,7 +50,7 @@ mapping! {
         /// quotes stays a text; without quotes the types of YAML 1.2 hold. A filter in Wasm gets a text as it is.
         optional config: Any, otherwise "the filter gets `null`, or nothing in Wasm", example "{username: eddy, tries: 3}";
         /// The fields of protobuf messages that a filter in Go or another language reads, by paths.
-        optional fields: Apart<FilterFieldsSpec>, otherwise "it reads none", example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
+        optional fields: Boxed<FilterFieldsSpec>, otherwise "it reads none", example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
         /// What becomes of an exchange in which the filter fails.
         optional on_failure: FailureName, default "closed", example "open";
         /// Longest time that the filter may let a message wait. Beyond it the answer is 504.

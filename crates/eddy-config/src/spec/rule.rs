@@ -5,7 +5,7 @@ use eddy_route::HostPattern;
 use super::RuleFilterSpec;
 use crate::config::FailoverReason;
 use crate::config::ListenAddress;
-use crate::read::{Apart, At, Either, Named, OneOrMany};
+use crate::read::{At, Boxed, Either, Named, OneOrMany};
 use crate::value::{
     ConnectName, ContentType, DialectName, FieldName, FilePath, GrpcFailure, HostAndPort, MethodName, Name,
     Number, ParameterName, PathText, Rank, RedirectStatus, Scheme, Text, Time, UpgradeName,
@@ -36,7 +36,7 @@ mapping! {
         /// Names the rule in metrics, logs and `eddy explain`; unique in its table.
         optional name: Name, otherwise "the table's name and its number in the table, as in `site/3`", example "users";
         /// What a request must look like.
-        optional conditions: Apart<MatchSpec>, otherwise "every request matches", example "{path: {prefix: /user/}}";
+        optional conditions: Boxed<MatchSpec>, otherwise "every request matches", example "{path: {prefix: /user/}}";
         /// Moves the rule before (negative) or after (positive) the other rules of the same host and table, however
         /// specific they are.
         optional rank: Rank, default "0", example "10";
@@ -45,21 +45,21 @@ mapping! {
         /// Several clusters, drawn by weight.
         optional clusters: Vec<At<WeightedSpec>>, example "[{cluster: users, weight: 95}, {cluster: users-next, weight: 5}]";
         /// A fixed answer.
-        optional respond: Apart<RespondSpec>, example "{status: 200, body: ok}";
+        optional respond: Boxed<RespondSpec>, example "{status: 200, body: ok}";
         /// An answer that sends the client elsewhere.
-        optional redirect: Apart<RedirectSpec>, example "{scheme: https}";
+        optional redirect: Boxed<RedirectSpec>, example "{scheme: https}";
         /// What the cluster sees instead of the client's path and host.
-        optional rewrite: Apart<RewriteSpec>, otherwise "path and host are sent as they came", example "{prefix: /}";
+        optional rewrite: Boxed<RewriteSpec>, otherwise "path and host are sent as they came", example "{prefix: /}";
         /// Changes to the fields of the request that is sent to the cluster.
-        optional request_headers: Apart<EditsSpec>, otherwise "none", example "{set: {x-team: users}}";
+        optional request_headers: Boxed<EditsSpec>, otherwise "none", example "{set: {x-team: users}}";
         /// Changes to the fields of the response that is sent to the client.
-        optional response_headers: Apart<EditsSpec>, otherwise "none", example "{remove: [server]}";
+        optional response_headers: Boxed<EditsSpec>, otherwise "none", example "{remove: [server]}";
         /// Longest time of the whole exchange. Beyond it the answer is 504.
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
         /// When a request is tried again at another endpoint.
-        optional retry: Apart<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
+        optional retry: Boxed<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
         /// When a request is sent to another endpoint, too, because the first has not answered. Whoever answers first is heard.
-        optional hedge: Apart<HedgeSpec>, otherwise "one endpoint is asked at a time", example "{after: 200ms}";
+        optional hedge: Boxed<HedgeSpec>, otherwise "one endpoint is asked at a time", example "{after: 200ms}";
         /// Clusters for requests that `cluster` could not serve, asked one after the other.
         optional failover: Vec<At<FailoverSpec>>, otherwise "there is none", example "[{cluster: users-west}]";
         /// The protocols that a client may switch to where the endpoint agrees, as in `Upgrade: websocket`. Requests to
@@ -68,7 +68,7 @@ mapping! {
         /// What becomes of `CONNECT`, by which clients ask for a tunnel.
         optional connect: ConnectName, default "refuse", example "open";
         /// What this rule says of filters of the listener, by name.
-        optional filters: Apart<Named<Name, RuleFilterSpec>>, otherwise "they are as configured", example "{auth: {disabled: true}}";
+        optional filters: Boxed<Named<Name, RuleFilterSpec>>, otherwise "they are as configured", example "{auth: {disabled: true}}";
         group One of cluster clusters respond redirect;
     }
 }
@@ -80,15 +80,15 @@ mapping! {
         /// any number of labels in front; it does not match `example.com` itself. Put it in quotes.
         optional host: OneOrMany<HostPattern>, otherwise "any host", example "[example.com, '*.example.com']";
         /// The path. A text alone is a prefix.
-        optional path: Either<PathText, Apart<PathSpec>>, otherwise "any path", example "{exact: /healthz}";
+        optional path: Either<PathText, Boxed<PathSpec>>, otherwise "any path", example "{exact: /healthz}";
         /// A method or a list of methods of which one matches.
         optional method: OneOrMany<MethodName>, otherwise "any method", example "[GET, HEAD]";
         /// Conditions on fields by name. A text alone is the exact value. A field that occurs several times
         /// matches if one of its values does.
-        optional headers: Named<FieldName, Either<Compared, Apart<ValueSpec>>>, otherwise "any", example "{x-beta: {present: true}}";
+        optional headers: Named<FieldName, Either<Compared, Boxed<ValueSpec>>>, otherwise "any", example "{x-beta: {present: true}}";
         /// Conditions on query parameters by name. A text alone is the exact value. Escapes are decoded first; of a
         /// parameter that occurs several times the first counts.
-        optional query: Named<ParameterName, Either<Compared, Apart<ValueSpec>>>, otherwise "any", example "{version: '2'}";
+        optional query: Named<ParameterName, Either<Compared, Boxed<ValueSpec>>>, otherwise "any", example "{version: '2'}";
     }
 }
 

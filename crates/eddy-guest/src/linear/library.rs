@@ -10,8 +10,8 @@ use super::instance::{Ended, Instance};
 use super::lane::States;
 use super::module::LinearModule;
 use crate::failure::GuestFailure;
-use crate::graveyard::Graveyard;
 use crate::guest::{Guest, MadeFilter, find, plain_names};
+use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
 /// Filters of a module of Wasm by the contract over linear memory.
@@ -222,7 +222,7 @@ impl Guest for LinearLibrary {
         name: &str,
         config: &str,
         id: u32,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<MadeFilter, LoadError> {
         prepare_thread();
         let shared = &self.shared;
@@ -243,7 +243,7 @@ impl Guest for LinearLibrary {
         let info = said.ok_or_else(|| LoadError::Refused { message: "the module has failed".to_owned() })?;
         made.filters.push(Some(recipe));
         let freed = Arc::clone(shared);
-        let owner = graveyard.owner(Owner::default(), move || freed.free_filter(number));
+        let owner = reclaim_queue.owner(Owner::default(), move || freed.free_filter(number));
         Ok(MadeFilter { number, info, owner })
     }
 
@@ -252,7 +252,7 @@ impl Guest for LinearLibrary {
         filter: u64,
         owner: &Owner,
         config: &str,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<(u64, Owner), LoadError> {
         prepare_thread();
         let shared = &self.shared;
@@ -268,7 +268,7 @@ impl Guest for LinearLibrary {
         }
         made.configs.push(Some(ConfigRecipe { filter, config: config.to_owned() }));
         let freed = Arc::clone(shared);
-        let owner = graveyard.owner(owner.clone(), move || freed.free_config(filter, number));
+        let owner = reclaim_queue.owner(owner.clone(), move || freed.free_config(filter, number));
         Ok((number, owner))
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use eddy_filter::{Edit, Level};
 use eddy_http::Field;
 
-use super::question::{Question, answer_to};
+use super::question::{HostCall, dispatch};
 use super::shown::{Shown, ShownFields, Text};
 use super::stage::Stage;
 
@@ -170,8 +170,8 @@ unsafe extern "C" fn ask(
     let second = unsafe { bytes_of(second, second_len) };
     guarded(stage, |stage| {
         stage.answer.clear();
-        let question = Question { what, first, second, numbers: [a, b, c] };
-        let outcome = answer_to(stage, &question);
+        let question = HostCall { what, first, second, numbers: [a, b, c] };
+        let outcome = dispatch(stage, &question);
         stage.shown.answer = Text::of(&stage.answer);
         outcome
     })

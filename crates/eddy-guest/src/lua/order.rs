@@ -6,7 +6,7 @@ use super::stage::Stage;
 
 /// What a script wants to send. The last of its kind stays until the next is begun.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(super) struct LuaOutboundRequest {
     cluster: String,
     method: Vec<u8>,
     target: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct Order {
     pub(super) awaited: u64,
 }
 
-impl Order {
+impl LuaOutboundRequest {
     /// Begins another.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::stage::Stage;
 use crate::signature::PublicKey;
 
 /// A question as it comes from the machine.
-pub(super) struct Question<'a> {
+pub(super) struct HostCall<'a> {
     pub(super) what: u32,
     pub(super) first: &'a [u8],
     pub(super) second: &'a [u8],
@@ -23,7 +23,7 @@ pub(super) struct Question<'a> {
 ///
 /// # Errors
 /// What is wrong, for whoever wrote the script.
-pub(super) fn answer_to(stage: &mut Stage, question: &Question<'_>) -> Result<i32, String> {
+pub(super) fn dispatch(stage: &mut Stage, question: &HostCall<'_>) -> Result<i32, String> {
     let [a, b, c] = question.numbers;
     match question.what {
         1 => fact(stage, |view| view.about.peer),
@@ -82,7 +82,7 @@ pub(super) fn answer_to(stage: &mut Stage, question: &Question<'_>) -> Result<i3
             stage.answer.extend_from_slice(question.first);
             Ok(NOTHING)
         }
-        30..40 => shared::answer_to(stage, question, [a, b, c]),
+        30..40 => shared::dispatch_shared(stage, question, [a, b, c]),
         other => Err(format!("there is no question {other}")),
     }
 }

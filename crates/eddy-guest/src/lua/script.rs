@@ -13,8 +13,8 @@ use super::shared::{SharedLimits, SharedStores};
 use super::stage::Stage;
 use super::vm::{VmFault, VmLimits};
 use super::worker::Worker;
-use crate::graveyard::Graveyard;
 use crate::guest::{Guest, MadeFilter};
+use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
 /// What a filter in Lua is made from.
@@ -114,10 +114,10 @@ impl LuaScript {
     }
 
     /// Makes a filter that runs the script, or the context of a rule; the script ends with the last of them.
-    fn make(&self, config: &str, graveyard: &Graveyard) -> MadeFilter {
+    fn make(&self, config: &str, reclaim_queue: &ReclaimQueue) -> MadeFilter {
         let number = self.recipe.contexts.add(config);
         let script = self.own.upgrade();
-        let owner = graveyard.owner(Owner::default(), move || {
+        let owner = reclaim_queue.owner(Owner::default(), move || {
             if let Some(script) = script {
                 script.recipe.contexts.remove(number);
             }
@@ -206,8 +206,14 @@ fn refuse(call: &mut Call<'_>) {
 }
 
 impl Guest for LuaScript {
-    fn filter(&self, _: &str, config: &str, _: u32, graveyard: &Graveyard) -> Result<MadeFilter, LoadError> {
-        Ok(self.make(config, graveyard))
+    fn filter(
+        &self,
+        _: &str,
+        config: &str,
+        _: u32,
+        reclaim_queue: &ReclaimQueue,
+    ) -> Result<MadeFilter, LoadError> {
+        Ok(self.make(config, reclaim_queue))
     }
 
     fn rule_config(
@@ -215,9 +221,9 @@ impl Guest for LuaScript {
         _: u64,
         _: &Owner,
         config: &str,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<(u64, Owner), LoadError> {
-        let made = self.make(config, graveyard);
+        let made = self.make(config, reclaim_queue);
         Ok((made.number, made.owner))
     }
 }

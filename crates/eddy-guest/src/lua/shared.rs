@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::question::{NOTHING, Question, TEXT};
+use super::question::{HostCall, NOTHING, TEXT};
 use super::stage::Stage;
 
 /// The stores of one filter; they outlive a reload of the configuration.
@@ -225,9 +225,9 @@ impl fmt::Debug for SharedStores {
 }
 
 /// Answers a question about a store. `first` is name, NUL and key.
-pub(super) fn answer_to(
+pub(super) fn dispatch_shared(
     stage: &mut Stage,
-    question: &Question<'_>,
+    question: &HostCall<'_>,
     numbers: [f64; 3],
 ) -> Result<i32, String> {
     let stores = Arc::clone(&stage.stores);

@@ -8,7 +8,7 @@ use eddy_filter::{Edit, EditLog, Handle, Host, KeptFields, KeptView, Metadata, P
 use eddy_http::{FieldId, Fields, FieldsEditor, Method, Span};
 
 use super::context::Contexts;
-use super::order::Order;
+use super::order::LuaOutboundRequest;
 use super::shared::SharedStores;
 use super::shown::{BodySeen, Shown, ShownFields, Text};
 use crate::failure::GuestFailure;
@@ -33,7 +33,7 @@ pub(super) struct Stage {
     /// The last answer to a question.
     pub(super) answer: Vec<u8>,
     /// The request that the script puts together.
-    pub(super) order: Order,
+    pub(super) order: LuaOutboundRequest,
     last_scope: u32,
     last_piece: u32,
 }
@@ -98,7 +98,7 @@ impl Stage {
             texts: [None, None, None, None],
             metadata: None,
             answer: Vec::new(),
-            order: Order::default(),
+            order: LuaOutboundRequest::default(),
             last_scope: 0,
             last_piece: 0,
         }

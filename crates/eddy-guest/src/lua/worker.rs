@@ -32,11 +32,11 @@ pub(super) struct Worker {
 /// The hooks of an exchange that wait, by direction.
 #[derive(Default)]
 struct Exchange {
-    flights: [Option<Flight>; 2],
+    flights: [Option<SuspendedHook>; 2],
 }
 
 /// A hook that waits.
-struct Flight {
+struct SuspendedHook {
     wait: Wait,
     number: u32,
     epoch: u32,
@@ -61,7 +61,7 @@ struct Place {
 /// What became of a hook that was entered.
 enum Outcome {
     Done,
-    Waits(Flight),
+    Waits(SuspendedHook),
     Responded,
     Failed,
 }
@@ -177,7 +177,7 @@ impl Worker {
     }
 
     /// Goes on with a hook in a phase that it waits for.
-    fn go_on(&mut self, view: &View<'_>, flight: Flight, now: Hook, edits: &mut EditLog) -> Outcome {
+    fn go_on(&mut self, view: &View<'_>, flight: SuspendedHook, now: Hook, edits: &mut EditLog) -> Outcome {
         let Some(running) = &mut self.running else { return Outcome::Failed };
         let stage = running.stage();
         let mut hook = Hook { step: now.step, turn: now.turn, ..flight.hook };
@@ -224,11 +224,11 @@ impl Worker {
             Wait::Piece | Wait::Trailers => hook.is_open = false,
             Wait::Body | Wait::Call => {}
         }
-        Outcome::Waits(Flight { wait, number, epoch: self.epoch, hook, paused })
+        Outcome::Waits(SuspendedHook { wait, number, epoch: self.epoch, hook, paused })
     }
 
     /// A hook whose machine is gone.
-    fn lose(&mut self, flight: &Flight, step: u16, edits: &mut EditLog) -> Outcome {
+    fn lose(&mut self, flight: &SuspendedHook, step: u16, edits: &mut EditLog) -> Outcome {
         debug_assert_ne!(flight.epoch, self.epoch, "only hooks of earlier machines are lost");
         // Without room for the reason the verdict stands all the same.
         let _ = edits.push(step, &Edit::LimitFault { limit: FilterLimit::Memory, why: LOST.as_bytes() });
@@ -236,7 +236,7 @@ impl Worker {
     }
 
     /// Keeps a hook that waits with its exchange.
-    fn keep(&mut self, step: &mut Step, direction: Direction, flight: Flight) {
+    fn keep(&mut self, step: &mut Step, direction: Direction, flight: SuspendedHook) {
         let place = match usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1)) {
             Some(place) if self.exchanges.contains(place) => place,
             _ => self.exchanges.insert(Exchange::default()),
@@ -245,7 +245,7 @@ impl Worker {
         self.put(place, direction, flight);
     }
 
-    fn put(&mut self, exchange: usize, direction: Direction, flight: Flight) {
+    fn put(&mut self, exchange: usize, direction: Direction, flight: SuspendedHook) {
         if let Some(paused) = &flight.paused {
             self.awaited.insert(paused.token, Place { exchange, direction });
         }
@@ -353,7 +353,7 @@ impl Worker {
     }
 }
 
-impl Flight {
+impl SuspendedHook {
     /// Whether this phase brings what the hook waits for.
     fn is_met_by(&self, view: &View<'_>) -> bool {
         let is_body = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);

@@ -10,8 +10,8 @@ use super::crossing;
 use super::identity::FileIdentity;
 use super::load::{Entries, Opened};
 use super::registry;
-use crate::graveyard::Graveyard;
 use crate::guest::{Guest, MadeFilter, find};
+use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
 /// A shared library by the contract, open until the process ends.
@@ -102,12 +102,12 @@ impl Guest for NativeLibrary {
         name: &str,
         config: &str,
         id: u32,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<MadeFilter, LoadError> {
         find(&self.name, &self.opened.filters, name)?;
         let entries = self.opened.entries;
         let (number, info) = entries.new_filter(name, config, id)?;
-        let owner = graveyard.owner(Owner::default(), move || entries.free_filter(number));
+        let owner = reclaim_queue.owner(Owner::default(), move || entries.free_filter(number));
         Ok(MadeFilter { number, info, owner })
     }
 
@@ -116,12 +116,12 @@ impl Guest for NativeLibrary {
         filter: u64,
         owner: &Owner,
         config: &str,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<(u64, Owner), LoadError> {
         let entries = self.opened.entries;
         let number = entries.new_config(filter, config)?;
         let free = move || entries.free_config(filter, number);
-        Ok((number, graveyard.owner(owner.clone(), free)))
+        Ok((number, reclaim_queue.owner(owner.clone(), free)))
     }
 }
 

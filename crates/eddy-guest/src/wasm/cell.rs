@@ -10,15 +10,15 @@ use proxy_wasm_host::{CallId, ContextId, Fault, QueueId, Rest, Vm};
 use slab::Slab;
 
 use super::embedding::{CallAnswer, CallToken, Embedding, Plugin, Waiting, Wishes};
-use super::library::{Kernel, WasmLibrary};
+use super::library::{ModuleShared, WasmLibrary};
 use super::machine::{Broken, Machine, Shown};
+use super::message_view::Part;
 use super::settings::Isolation;
-use super::sight::Part;
 use crate::failure::GuestFailure;
 
 /// What one worker has of a module.
 #[derive(Default)]
-pub(super) struct Cell {
+pub(super) struct WorkerInstance {
     worker: u16,
     /// The worker's machine, where exchanges share one.
     machine: Option<Machine>,
@@ -45,9 +45,9 @@ struct Stream {
     has_passed: [bool; 2],
 }
 
-impl Cell {
+impl WorkerInstance {
     /// Takes a machine for its worker.
-    pub(super) fn adopt(&mut self, kernel: &Kernel, worker: u16, mut machine: Machine) {
+    pub(super) fn adopt(&mut self, kernel: &ModuleShared, worker: u16, mut machine: Machine) {
         self.worker = worker;
         self.generation = self.generation.wrapping_add(1);
         machine.adopt(worker, self.generation);
@@ -56,7 +56,7 @@ impl Cell {
     }
 
     /// Starts one more plugin in the machine, if there is one.
-    pub(super) fn add(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>) -> Result<(), GuestFailure> {
+    pub(super) fn add(&mut self, kernel: &ModuleShared, plugin: &Arc<Plugin>) -> Result<(), GuestFailure> {
         let Some(machine) = &mut self.machine else { return Ok(()) };
         machine.add(kernel, plugin)?;
         machine.settle(kernel);
@@ -169,7 +169,7 @@ impl Cell {
                 let has_calls = embedding.has_calls(context);
                 let verdict = verdict_of(action, embedding.wishes, view, has_calls, is_body_wanted);
                 if verdict == Verdict::Pause
-                    && let Some(sight) = embedding.sight.keep()
+                    && let Some(message_view) = embedding.message_view.keep()
                 {
                     let decision = None;
                     embedding.waiting.push(Waiting {
@@ -177,7 +177,7 @@ impl Cell {
                         direction,
                         exchange,
                         turn,
-                        sight,
+                        message_view,
                         decision,
                     });
                 }
@@ -369,7 +369,7 @@ impl Cell {
 }
 
 /// Sees to what a module asked for, if it is still there.
-fn machine_settle<T>(machine: &mut Machine, kernel: &Kernel, done: &Result<T, Broken>) {
+fn machine_settle<T>(machine: &mut Machine, kernel: &ModuleShared, done: &Result<T, Broken>) {
     if done.as_ref().is_ok_and(|_| true) || done.as_ref().is_err_and(|broken| !broken.is_fatal) {
         machine.settle(kernel);
     }
@@ -380,7 +380,7 @@ fn call_back(vm: &mut Vm<Embedding>, context: ContextId, view: &View<'_>) -> Res
     let rest = Rest::of_end(view.is_end);
     match view.phase {
         Phase::RequestHead => {
-            let count = vm.host().sight.count(Part::Request);
+            let count = vm.host().message_view.count(Part::Request);
             vm.on_request_headers(context, count, rest)
         }
         Phase::RequestBody => {
@@ -388,11 +388,11 @@ fn call_back(vm: &mut Vm<Embedding>, context: ContextId, view: &View<'_>) -> Res
             vm.on_request_body(context, size, rest)
         }
         Phase::RequestTrailers => {
-            let count = vm.host().sight.count(Part::RequestTrailers);
+            let count = vm.host().message_view.count(Part::RequestTrailers);
             vm.on_request_trailers(context, count)
         }
         Phase::ResponseHead => {
-            let count = vm.host().sight.count(Part::Response);
+            let count = vm.host().message_view.count(Part::Response);
             vm.on_response_headers(context, count, rest)
         }
         Phase::ResponseBody => {
@@ -400,7 +400,7 @@ fn call_back(vm: &mut Vm<Embedding>, context: ContextId, view: &View<'_>) -> Res
             vm.on_response_body(context, size, rest)
         }
         Phase::ResponseTrailers => {
-            let count = vm.host().sight.count(Part::ResponseTrailers);
+            let count = vm.host().message_view.count(Part::ResponseTrailers);
             vm.on_response_trailers(context, count)
         }
         Phase::Log | Phase::End => Ok(Action::Continue),
@@ -442,7 +442,7 @@ fn verdict_of(
 }
 
 fn body_len(embedding: &Embedding, view: &View<'_>) -> usize {
-    embedding.sight.body(view.phase).map_or(0, <[u8]>::len)
+    embedding.message_view.body(view.phase).map_or(0, <[u8]>::len)
 }
 
 fn direction_of(phase: Phase) -> Direction {

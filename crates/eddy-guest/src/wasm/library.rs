@@ -12,34 +12,34 @@ use eddy_filter::{
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{Image, Limits, QueueId, Sandbox, SharedView};
 
-use super::cell::Cell;
+use super::cell::WorkerInstance;
 use super::embedding::{CallAnswer, CallToken, Common, Embedding, Metrics, Plugin, Queues};
 use super::machine::{Machine, Root};
 use super::open;
 use super::services::{SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
-use super::spare::Spares;
+use super::spare::StandbyInstances;
 use super::token::WakeToken;
 use crate::engine::{TICK, engine, ticks, with_sources};
 use crate::failure::GuestFailure;
-use crate::graveyard::Graveyard;
 use crate::guest::{Guest, MadeFilter};
+use crate::reclaim::ReclaimQueue;
 
 /// A module as a library of filters: each filter is a plugin of it, each exchange a stream of that.
 pub struct WasmLibrary {
-    pub(super) kernel: Arc<Kernel>,
+    pub(super) kernel: Arc<ModuleShared>,
     plugins: RwLock<Vec<Arc<Plugin>>>,
     /// By worker, what it has of the module.
-    cells: Box<[Mutex<Cell>]>,
+    cells: Box<[Mutex<WorkerInstance>]>,
     /// By worker, answers to calls of its that came to others.
     letters: Box<[Mutex<Vec<Letter>>]>,
-    pub(super) spares: Spares,
+    pub(super) spares: StandbyInstances,
     /// The worker that is told of the next item in a queue.
     next_worker: AtomicUsize,
 }
 
 /// What does not change of a library.
-pub(super) struct Kernel {
+pub(super) struct ModuleShared {
     pub(super) me: Weak<WasmLibrary>,
     pub(super) common: Arc<Common>,
     pub(super) image: Image<Embedding>,
@@ -100,7 +100,7 @@ impl WasmLibrary {
             });
             let queues = Queues::new(Arc::clone(&SERVICES), listener);
             let group = settings.vm_id.as_bytes();
-            let kernel = Arc::new(Kernel {
+            let kernel = Arc::new(ModuleShared {
                 me: Weak::clone(me),
                 common: Arc::new(Common {
                     vm_id: settings.vm_id.clone(),
@@ -122,7 +122,7 @@ impl WasmLibrary {
                 plugins: RwLock::default(),
                 cells: (0..workers).map(|_| Mutex::default()).collect(),
                 letters: (0..workers).map(|_| Mutex::default()).collect(),
-                spares: Spares::new(Arc::clone(&kernel)),
+                spares: StandbyInstances::new(Arc::clone(&kernel)),
                 next_worker: AtomicUsize::new(0),
                 kernel,
             }
@@ -239,7 +239,7 @@ impl WasmLibrary {
     }
 }
 
-impl Kernel {
+impl ModuleShared {
     /// Has a tick come when a period is over.
     pub(super) fn arm(&self, root: Root, worker: u16, generation: u32) {
         let Some(period_ms) = root.period_ms else { return };
@@ -307,12 +307,12 @@ impl WasmLibrary {
         root_id: &str,
         config: &str,
         id: u32,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<MadeFilter, LoadError> {
         let number = self.add(id, name, root_id, config)?;
         // With the last filter the library ends on the thread that makes them.
         let library = self.kernel.me.upgrade();
-        let owner = graveyard.owner(Owner::default(), move || drop(library));
+        let owner = reclaim_queue.owner(Owner::default(), move || drop(library));
         // Kits export every callback; a module that means another length says so, as it must elsewhere.
         let info = FilterInfo { interest: self.interest(), keeps_length: true };
         Ok(MadeFilter { number, info, owner })
@@ -333,9 +333,9 @@ impl Guest for WasmLibrary {
         name: &str,
         config: &str,
         id: u32,
-        graveyard: &Graveyard,
+        reclaim_queue: &ReclaimQueue,
     ) -> Result<MadeFilter, LoadError> {
-        self.filter_of(name, "", config, id, graveyard)
+        self.filter_of(name, "", config, id, reclaim_queue)
     }
 
     fn rule_config(
@@ -343,7 +343,7 @@ impl Guest for WasmLibrary {
         filter: u64,
         owner: &Owner,
         config: &str,
-        _graveyard: &Graveyard,
+        _graveyard: &ReclaimQueue,
     ) -> Result<(u64, Owner), LoadError> {
         let of = self
             .plugin(filter)

@@ -8,7 +8,7 @@ use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{ContextId, Fault, FaultKind, Plugin as Configuration, Refusal, StartError, Vm};
 
 use super::embedding::{Common, Embedding, Plugin};
-use super::library::Kernel;
+use super::library::ModuleShared;
 use crate::failure::GuestFailure;
 
 /// A machine with the plugins that were started in it.
@@ -55,7 +55,7 @@ impl Machine {
     ///
     /// # Errors
     /// Why it does not run, with what it said.
-    pub(super) fn start(kernel: &Kernel, plugins: &[Arc<Plugin>]) -> Result<Self, GuestFailure> {
+    pub(super) fn start(kernel: &ModuleShared, plugins: &[Arc<Plugin>]) -> Result<Self, GuestFailure> {
         let mut embedding = Embedding::new(Arc::clone(&kernel.common), kernel.shared.clone());
         embedding.current = plugins.first().map(Arc::clone);
         let vm = kernel.image.instantiate(embedding).map_err(|error| match error {
@@ -74,7 +74,7 @@ impl Machine {
     ///
     /// # Errors
     /// Why it does not run, with what it said.
-    pub(super) fn add(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>) -> Result<(), GuestFailure> {
+    pub(super) fn add(&mut self, kernel: &ModuleShared, plugin: &Arc<Plugin>) -> Result<(), GuestFailure> {
         let embedding = self.vm.host_mut();
         embedding.is_starting = true;
         embedding.begin(plugin, None);
@@ -170,15 +170,15 @@ impl Machine {
         then: impl FnOnce(&mut Embedding, T) -> U,
     ) -> Result<U, Broken> {
         let Shown { view, edits, step, is_head_open, is_body_whole } = shown;
-        let sight = &mut self.vm.host_mut().sight;
-        sight.step = step;
-        sight.is_head_open = is_head_open;
-        sight.is_body_whole = is_body_whole;
-        std::mem::swap(&mut sight.edits, edits);
-        // SAFETY: the view is borrowed for longer than this function, and nothing uses the sight between `take_back` below and
+        let message_view = &mut self.vm.host_mut().message_view;
+        message_view.step = step;
+        message_view.is_head_open = is_head_open;
+        message_view.is_body_whole = is_body_whole;
+        std::mem::swap(&mut message_view.edits, edits);
+        // SAFETY: the view is borrowed for longer than this function, and nothing uses the message_view between `take_back` below and
         // the next time it is lent. Where eddy fails on the way, the machine is never entered again.
-        unsafe { sight.lend(view) };
-        sight.replay();
+        unsafe { message_view.lend(view) };
+        message_view.replay();
         let answer = match self.enter(plugin, Some(stream), call) {
             Err(broken) if broken.is_lost => return Err(broken),
             answer => answer,
@@ -186,13 +186,13 @@ impl Machine {
         let embedding = self.vm.host_mut();
         let answer = answer.map(|answer| then(embedding, answer));
         embedding.stream = None;
-        embedding.sight.take_back();
-        std::mem::swap(&mut embedding.sight.edits, edits);
+        embedding.message_view.take_back();
+        std::mem::swap(&mut embedding.message_view.edits, edits);
         answer
     }
 
     /// Sees to what the module asked for and what goes beyond its callback: streams that go on, ticks.
-    pub(super) fn settle(&mut self, kernel: &Kernel) {
+    pub(super) fn settle(&mut self, kernel: &ModuleShared) {
         let embedding = self.vm.host_mut();
         embedding.go_on();
         while let Some((number, period_ms)) = embedding.periods.pop() {
@@ -205,7 +205,12 @@ impl Machine {
     }
 
     /// The period of a plugin is over, unless it asked for another meanwhile.
-    pub(super) fn tick(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>, turn: u8) -> Result<(), Broken> {
+    pub(super) fn tick(
+        &mut self,
+        kernel: &ModuleShared,
+        plugin: &Arc<Plugin>,
+        turn: u8,
+    ) -> Result<(), Broken> {
         let root = self.roots.iter().find(|root| root.number == plugin.number).copied();
         let Some(root) = root.filter(|root| root.turn == turn && root.period_ms.is_some()) else {
             return Ok(());

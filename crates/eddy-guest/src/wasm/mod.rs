@@ -5,17 +5,17 @@
 //! fail by the filter's policy, and the next one finds another machine.
 //!
 //! `library.rs` is what eddy sees, `cell.rs` what one worker has, `machine.rs` a running instance. `embedding/` are the host
-//! functions, `sight/` what a module is shown of an exchange.
+//! functions, `message_view/` what a module is shown of an exchange.
 
 mod cell;
 mod embedding;
 mod library;
 mod machine;
+mod message_view;
 mod open;
 mod property;
 mod services;
 mod settings;
-mod sight;
 mod spare;
 mod token;
 

@@ -9,14 +9,14 @@ use eddy_filter::View;
 use eddy_filter::builtin::{field_json, field_places};
 use eddy_http::Version;
 
-use super::sight::{Part, Sight, scheme};
+use super::message_view::{MessageView, Part, scheme};
 
 /// The value of a property of the exchange that is shown; none where there is no such property, or not now.
-pub(crate) fn of_exchange<'a>(sight: &'a Sight, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
-    let view = sight.view()?;
+pub(crate) fn of_exchange<'a>(message_view: &'a MessageView, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
+    let view = message_view.view()?;
     match path {
-        [b"request", rest @ ..] => request(sight, &view, rest),
-        [b"response", rest @ ..] => response(sight, &view, rest),
+        [b"request", rest @ ..] => request(message_view, &view, rest),
+        [b"response", rest @ ..] => response(message_view, &view, rest),
         [b"source", b"address"] => text(view.about.peer),
         [b"source", b"port"] => port_of(view.about.peer),
         [b"destination", b"address"] => text(view.about.local),
@@ -30,15 +30,15 @@ pub(crate) fn of_exchange<'a>(sight: &'a Sight, path: &[&[u8]]) -> Option<Cow<'a
         [b"route_name"] | [b"xds", b"route_name"] => text(view.about.rule),
         [b"listener_name"] | [b"xds", b"listener_name"] => text(view.about.listener),
         [b"listener_direction"] | [b"xds", b"listener_direction"] => number(INBOUND),
-        [b"metadata", b"filter_metadata", space, key] => metadata(sight, &view, space, key),
-        [b"eddy", b"field", key] => message_field(sight, &view, key),
+        [b"metadata", b"filter_metadata", space, key] => metadata(message_view, &view, space, key),
+        [b"eddy", b"field", key] => message_field(message_view, &view, key),
         [b"eddy", b"field_places", key] => message_field_places(&view, key),
         _ => None,
     }
 }
 
-fn request<'a>(sight: &'a Sight, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
-    let field = |name: &[u8]| sight.value(Part::Request, name);
+fn request<'a>(message_view: &'a MessageView, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
+    let field = |name: &[u8]| message_view.value(Part::Request, name);
     let about = &view.about;
     match path {
         [b"path"] => field(b":path"),
@@ -66,18 +66,18 @@ fn request<'a>(sight: &'a Sight, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<
         [b"total_size"] => {
             number(about.request_bytes.saturating_add(view.request.fields.bytes().len() as u64))
         }
-        [b"headers"] => Some(map(sight, Part::Request).into()),
+        [b"headers"] => Some(map(message_view, Part::Request).into()),
         [b"headers", name] => field(name),
         _ => None,
     }
 }
 
-fn response<'a>(sight: &'a Sight, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
+fn response<'a>(message_view: &'a MessageView, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
     let response = view.response?;
-    let field = |name: &[u8]| sight.value(Part::Response, name);
+    let field = |name: &[u8]| message_view.value(Part::Response, name);
     let about = &view.about;
     match path {
-        [b"code"] => number(sight.status().into()),
+        [b"code"] => number(message_view.status().into()),
         [b"code_details"] => text(match (about.details, response.is_local) {
             (b"", true) => b"local",
             (b"", false) => b"via_upstream",
@@ -85,27 +85,32 @@ fn response<'a>(sight: &'a Sight, view: &View<'a>, path: &[&[u8]]) -> Option<Cow
         }),
         [b"size"] => number(about.response_bytes),
         [b"total_size"] => number(about.response_bytes.saturating_add(response.fields.bytes().len() as u64)),
-        [b"headers"] => Some(map(sight, Part::Response).into()),
+        [b"headers"] => Some(map(message_view, Part::Response).into()),
         [b"headers", name] => field(name),
-        [b"trailers"] => Some(map(sight, Part::ResponseTrailers).into()),
-        [b"trailers", name] => sight.value(Part::ResponseTrailers, name),
+        [b"trailers"] => Some(map(message_view, Part::ResponseTrailers).into()),
+        [b"trailers", name] => message_view.value(Part::ResponseTrailers, name),
         _ => None,
     }
 }
 
 /// A value that another filter has noted: of JSON a text as it is, a number as one with a fraction, a truth as a byte.
-fn metadata<'a>(sight: &Sight, view: &View<'a>, space: &[u8], key: &[u8]) -> Option<Cow<'a, [u8]>> {
+fn metadata<'a>(
+    message_view: &MessageView,
+    view: &View<'a>,
+    space: &[u8],
+    key: &[u8],
+) -> Option<Cow<'a, [u8]>> {
     let before = || view.about.metadata?.get(space, key).map(<[u8]>::to_vec);
-    let json = sight.noted(space, key).or_else(before).filter(|json| !json.is_empty())?;
+    let json = message_view.noted(space, key).or_else(before).filter(|json| !json.is_empty())?;
     Some(serde_json::from_slice(&json).ok().and_then(plain).unwrap_or_else(|| json.into()))
 }
 
 /// The last value of a message's field, which is the one that counts: the bytes of a text where they lie in the body, as
 /// long as that is whole and the module has not changed it; else as metadata.
-fn message_field<'a>(sight: &'a Sight, view: &View<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
+fn message_field<'a>(message_view: &'a MessageView, view: &View<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
     let place = field_places(view.about.metadata, key).last()?;
     if place.length > 0 {
-        return place.of(sight.whole_body()?).map(Cow::Borrowed);
+        return place.of(message_view.whole_body()?).map(Cow::Borrowed);
     }
     let values: serde_json::Value = serde_json::from_slice(field_json(view.about.metadata, key)?).ok()?;
     let last = if let serde_json::Value::Array(mut values) = values { values.pop()? } else { values };
@@ -135,9 +140,9 @@ fn plain(value: serde_json::Value) -> Option<Cow<'static, [u8]>> {
 }
 
 /// Fields as they lie in a module's memory.
-fn map(sight: &Sight, part: Part) -> Vec<u8> {
+fn map(message_view: &MessageView, part: Part) -> Vec<u8> {
     let (mut count, mut lengths, mut contents) = (0_u32, Vec::new(), Vec::new());
-    sight.visit(part, &mut |name, value| {
+    message_view.visit(part, &mut |name, value| {
         count += 1;
         for text in [name, value] {
             lengths.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());

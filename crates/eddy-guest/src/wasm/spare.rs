@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use eddy_filter::Level;
 
 use super::embedding::Plugin;
-use super::library::{Kernel, WasmLibrary, lock};
+use super::library::{ModuleShared, WasmLibrary, lock};
 use super::machine::Machine;
 use super::token::WakeToken;
 use crate::failure::GuestFailure;
 
 /// The reserve of a library.
-pub(super) struct Spares {
-    kernel: Arc<Kernel>,
+pub(super) struct StandbyInstances {
+    kernel: Arc<ModuleShared>,
     state: Mutex<State>,
 }
 
@@ -34,8 +34,8 @@ struct State {
     refusal: Option<GuestFailure>,
 }
 
-impl Spares {
-    pub(super) fn new(kernel: Arc<Kernel>) -> Self {
+impl StandbyInstances {
+    pub(super) fn new(kernel: Arc<ModuleShared>) -> Self {
         Self { kernel, state: Mutex::default() }
     }
 

@@ -7,7 +7,7 @@ use eddy_filter::{About, Edit, EndReason, Ended, Library, Phase, Step, Verdict, 
 use eddy_guest::{GoRuntime, Guest, MadeFilter, NativeLibrary, go_runtime, needs_new_process};
 
 use super::build::{Into, build};
-use super::support::{HOST, graveyard, host, next_id, run_in};
+use super::support::{HOST, host, next_id, reclaim_queue, run_in};
 
 /// The library, or nothing where there is no Go.
 fn library() -> Option<Arc<NativeLibrary>> {
@@ -33,7 +33,7 @@ fn view() -> View<'static> {
 
 fn made(library: &NativeLibrary, name: &str) -> (MadeFilter, Step) {
     let id = next_id();
-    let made = library.filter(name, "{}", id, &graveyard()).unwrap();
+    let made = library.filter(name, "{}", id, &reclaim_queue()).unwrap();
     let step = Step { filter: made.number, id, ..Step::default() };
     (made, step)
 }
@@ -58,14 +58,14 @@ fn a_panic_in_a_hook_is_a_fault_of_that_filter() {
 #[test]
 fn a_panic_elsewhere_is_an_error_or_a_record() {
     let Some(library) = library() else { return };
-    let error = library.filter("panic-new", "{}", next_id(), &graveyard()).unwrap_err().to_string();
+    let error = library.filter("panic-new", "{}", next_id(), &reclaim_queue()).unwrap_err().to_string();
     assert!(error.contains("in New"), "{error}");
     let (filter, _) = made(&library, "panic-config");
     let error =
-        library.rule_config(filter.number, &filter.owner, "{}", &graveyard()).unwrap_err().to_string();
+        library.rule_config(filter.number, &filter.owner, "{}", &reclaim_queue()).unwrap_err().to_string();
     assert!(error.contains("in NewConfig"), "{error}");
 
-    let yard = graveyard();
+    let yard = reclaim_queue();
     let of_rule = library.filter("panic-free", "{}", next_id(), &yard).unwrap();
     drop(library.rule_config(of_rule.number, &of_rule.owner, "\"panic\"", &yard).unwrap());
     drop(of_rule);
@@ -86,13 +86,13 @@ fn a_panic_elsewhere_is_an_error_or_a_record() {
 #[test]
 fn the_end_of_a_goroutine_is_an_error_where_filters_are_made() {
     let Some(library) = library() else { return };
-    let error = library.filter("exit-new", "{}", next_id(), &graveyard()).unwrap_err().to_string();
+    let error = library.filter("exit-new", "{}", next_id(), &reclaim_queue()).unwrap_err().to_string();
     assert!(error.contains("filter exit-new called runtime.Goexit"), "{error}");
     let (filter, _) = made(&library, "exit-config");
     let error =
-        library.rule_config(filter.number, &filter.owner, "{}", &graveyard()).unwrap_err().to_string();
+        library.rule_config(filter.number, &filter.owner, "{}", &reclaim_queue()).unwrap_err().to_string();
     assert!(error.contains("a rule called runtime.Goexit"), "{error}");
-    let yard = graveyard();
+    let yard = reclaim_queue();
     drop(library.filter("exit-free", "{}", next_id(), &yard).unwrap());
     yard.drain();
     let said = HOST.said.lock().unwrap().iter().map(|(.., text)| format!("{text}\n")).collect::<String>();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use eddy_filter::{
     About, EndReason, Ended, Event, EventKind, LoadError, MetricKind, Phase, RequestView, Step, Verdict, View,
 };
-use eddy_guest::{Graveyard, Guest, LinearLimits, LinearModule};
+use eddy_guest::{Guest, LinearLimits, LinearModule, ReclaimQueue};
 use eddy_http::{Field, FieldId, Fields, Method, Span};
 
 use super::support::{Bench, CALL_TIME_MAX};
@@ -184,7 +184,7 @@ fn a_filter_counts_logs_and_writes_much() {
 fn what_cannot_be_made_is_refused() {
     let Some(bench) = Bench::start() else { return };
     let made = |name: &str, config: &str| {
-        bench.library.filter(name, config, 99, &Graveyard::new(|| ())).unwrap_err().to_string()
+        bench.library.filter(name, config, 99, &ReclaimQueue::new(|| ())).unwrap_err().to_string()
     };
     assert!(made("mark", "{\"greeting\": \"panic\"}").contains("in New"));
     assert!(made("mark", "{\"greeting\": \"error\"}").starts_with("no no no"));

@@ -9,7 +9,7 @@ use eddy_filter::{
     Call, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry, Outbound,
     Step, Verdict, View,
 };
-use eddy_guest::{Graveyard, Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter};
+use eddy_guest::{Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter, ReclaimQueue};
 
 use super::build::{Into, build};
 
@@ -96,7 +96,7 @@ impl Bench {
     pub(crate) fn made(&self, name: &str, config: &str) -> (MadeFilter, Step) {
         static IDS: AtomicU32 = AtomicU32::new(1);
         let id = IDS.fetch_add(1, Ordering::Relaxed);
-        let made = self.library.filter(name, config, id, &Graveyard::new(|| ())).unwrap();
+        let made = self.library.filter(name, config, id, &ReclaimQueue::new(|| ())).unwrap();
         let step = Step { filter: made.number, id, ..Step::default() };
         (made, step)
     }

@@ -1,6 +1,6 @@
 //! Facts beside the message, notes, contexts and shared stores.
 
-use eddy_guest::{Graveyard, Guest};
+use eddy_guest::{Guest, ReclaimQueue};
 
 use crate::support::{Play, goes_on, reason};
 
@@ -108,14 +108,14 @@ fn the_configuration_is_the_context() {
     );
     assert_eq!(play.request(), goes_on(&[]));
     let owner = play.made.owner.clone();
-    let graveyard = Graveyard::new(|| ());
+    let reclaim_queue = ReclaimQueue::new(|| ());
     let (config, held) =
-        play.script.rule_config(play.made.number, &owner, "{\"rule\": 2}", &graveyard).unwrap();
+        play.script.rule_config(play.made.number, &owner, "{\"rule\": 2}", &reclaim_queue).unwrap();
     play.config = config;
     assert_eq!(play.request(), goes_on(&[]));
     assert_eq!(play.said(), ["1nil1nil", "own=1", "nil2nil2", "rule=2"]);
     drop(held);
-    graveyard.drain();
+    reclaim_queue.drain();
     assert_eq!(play.request(), goes_on(&[]));
     assert_eq!(play.said()[4..], ["nilnilnilnil"], "a configuration that is gone is empty");
 }

@@ -8,7 +8,7 @@ use eddy_filter::{
     About, Call, Edit, EditLog, EndReason, Ended, Event, EventKind, Handle, Host, HostError, Level, Library,
     LoadError, Metadata, MetricRegistry, Outbound, Phase, RequestView, ResponseView, Step, Verdict, View,
 };
-use eddy_guest::{Graveyard, Guest, LuaLimits, LuaScript, LuaSource, MadeFilter};
+use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueue};
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
 
 /// A host of two workers.
@@ -136,7 +136,7 @@ impl Play {
     pub(crate) fn with(text: &str, limits: LuaLimits) -> Self {
         let host = host();
         let script = load(text, limits, &host).unwrap_or_else(|error| panic!("{error}"));
-        let made = script.filter("", "{\"own\":1}", 1, &Graveyard::new(|| ())).unwrap();
+        let made = script.filter("", "{\"own\":1}", 1, &ReclaimQueue::new(|| ())).unwrap();
         Self { host, script, made, config: 0, exchanges: AtomicU32::new(1) }
     }
 

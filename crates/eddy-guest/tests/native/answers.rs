@@ -12,7 +12,7 @@ use eddy_filter::{
 use eddy_guest::Guest;
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
-use super::support::{HOST, SANITIZER, enter, faults, graveyard, host, make, run};
+use super::support::{HOST, SANITIZER, enter, faults, host, make, reclaim_queue, run};
 
 const HEAD: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: example\r\nX-Key: value\r\n\r\n";
 
@@ -84,9 +84,9 @@ fn filters_of_a_run_answer_in_turn() {
 #[test]
 fn state_configuration_and_flags_travel() {
     let (state, config) = (make("state", "null"), make("config", "{\"own\": 1}"));
-    let graveyard = graveyard();
+    let reclaim_queue = reclaim_queue();
     let (number, owner) =
-        faults().rule_config(config.0.number, &config.0.owner, "{\"of\": \"rule\"}", &graveyard).unwrap();
+        faults().rule_config(config.0.number, &config.0.owner, "{\"of\": \"rule\"}", &reclaim_queue).unwrap();
     let mut steps = [
         Step { filter: state.0.number, id: state.1, state: 37, ..Step::default() },
         Step { filter: config.0.number, id: config.1, config: number, is_blocking: true, ..Step::default() },

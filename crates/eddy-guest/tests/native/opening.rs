@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddy_filter::{Library, LoadError};
 use eddy_guest::{Guest, NativeLibrary, needs_new_process};
 
-use super::support::{HOST, build, faults, graveyard, host, make, next_id};
+use super::support::{HOST, build, faults, host, make, next_id, reclaim_queue};
 
 fn problem(name: &str, flags: &[&str]) -> String {
     NativeLibrary::open(&build(name, flags), &host()).unwrap_err().to_string()
@@ -74,7 +74,7 @@ fn a_library_that_was_replaced_needs_a_new_process() {
 
 #[test]
 fn filters_that_cannot_be_made_say_why() {
-    let make = |name: &str| faults().filter(name, "null", next_id(), &graveyard()).unwrap_err();
+    let make = |name: &str| faults().filter(name, "null", next_id(), &reclaim_queue()).unwrap_err();
     let LoadError::UnknownFilter { name, known, .. } = make("nobody") else { panic!("another error") };
     assert!(name == "nobody" && known.starts_with("pass, set, "));
     assert_eq!(make("refuse").to_string(), "the password is missing");
@@ -87,19 +87,19 @@ fn filters_that_cannot_be_made_say_why() {
 fn the_dead_are_freed_on_the_thread_that_asks_configurations_first() {
     let library = faults();
     let (sender, woken) = std::sync::mpsc::channel();
-    let graveyard = eddy_guest::Graveyard::new(move || sender.send(()).unwrap());
+    let reclaim_queue = eddy_guest::ReclaimQueue::new(move || sender.send(()).unwrap());
     let id = next_id();
-    let made = library.filter("config", "null", id, &graveyard).unwrap();
+    let made = library.filter("config", "null", id, &reclaim_queue).unwrap();
     assert!(made.info.keeps_length && made.info.interest.has(eddy_filter::Phase::Log));
-    let refused = library.rule_config(made.number, &made.owner, "1", &graveyard).unwrap_err();
+    let refused = library.rule_config(made.number, &made.owner, "1", &reclaim_queue).unwrap_err();
     assert_eq!(refused.to_string(), "the rule says too little");
-    let (_, owner) = library.rule_config(made.number, &made.owner, "{\"a\": 1}", &graveyard).unwrap();
+    let (_, owner) = library.rule_config(made.number, &made.owner, "{\"a\": 1}", &reclaim_queue).unwrap();
     drop(made);
     assert!(woken.try_recv().is_err(), "the rule's configuration keeps the filter");
     std::thread::spawn(move || drop(owner)).join().unwrap();
     assert_eq!(woken.try_iter().count(), 2);
     assert_eq!(HOST.said_by(id), Vec::<String>::new());
-    graveyard.drain();
+    reclaim_queue.drain();
     assert_eq!(HOST.said_by(id), ["config freed", "filter freed"]);
 }
 

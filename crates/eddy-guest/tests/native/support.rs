@@ -9,7 +9,7 @@ use eddy_filter::{
     Call, Edit, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry,
     Outbound, Step, Verdict, View,
 };
-use eddy_guest::{Graveyard, Guest, MadeFilter, NativeLibrary};
+use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
 
 /// A host that keeps what it is told.
 pub(crate) struct FakeHost {
@@ -126,9 +126,9 @@ pub(crate) fn faults() -> Arc<NativeLibrary> {
     FAULTS.clone()
 }
 
-/// A graveyard that nobody watches.
-pub(crate) fn graveyard() -> Graveyard {
-    Graveyard::new(|| ())
+/// A reclaim_queue that nobody watches.
+pub(crate) fn reclaim_queue() -> ReclaimQueue {
+    ReclaimQueue::new(|| ())
 }
 
 /// A number that no other filter of this process has.
@@ -140,7 +140,7 @@ pub(crate) fn next_id() -> u32 {
 /// A filter of the library of faults, and its number.
 pub(crate) fn make(name: &str, config: &str) -> (MadeFilter, u32) {
     let id = next_id();
-    (faults().filter(name, config, id, &graveyard()).unwrap(), id)
+    (faults().filter(name, config, id, &reclaim_queue()).unwrap(), id)
 }
 
 /// What came of a call.

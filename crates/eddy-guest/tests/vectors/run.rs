@@ -6,7 +6,7 @@ use eddy_filter::{
     About, Call, Edit, EditLog, EndReason, Ended, Handle, Metadata, Owner, Phase, RequestView, ResponseView,
     Step, View,
 };
-use eddy_guest::{Graveyard, Guest};
+use eddy_guest::{Guest, ReclaimQueue};
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
 use crate::format::{CallOf, Case, EditOf, FieldOf, PHASES, VERDICTS, listed, number_of};
@@ -22,9 +22,9 @@ struct Made {
 pub(crate) fn case(guest: &dyn Guest, case: &Case) -> Vec<String> {
     static EXCHANGES: AtomicU64 = AtomicU64::new(1);
     let exchange = EXCHANGES.fetch_add(1, Ordering::Relaxed);
-    let graveyard = Graveyard::new(|| ());
+    let reclaim_queue = ReclaimQueue::new(|| ());
     let made: Vec<Made> =
-        case.steps.iter().map(|step| make(guest, &graveyard, &step.config, step.rule.as_ref())).collect();
+        case.steps.iter().map(|step| make(guest, &reclaim_queue, &step.config, step.rule.as_ref())).collect();
     let mut steps: Vec<Step> = made.iter().map(|made| made.step).collect();
     let mut wrong = Vec::new();
     for (index, call) in case.calls.iter().enumerate() {
@@ -39,23 +39,23 @@ pub(crate) fn case(guest: &dyn Guest, case: &Case) -> Vec<String> {
         .collect();
     enter(guest, &mut [], None, &ended, (exchange, 0), false);
     drop(made);
-    graveyard.drain();
+    reclaim_queue.drain();
     wrong
 }
 
 fn make(
     guest: &dyn Guest,
-    graveyard: &Graveyard,
+    reclaim_queue: &ReclaimQueue,
     config: &serde_json::Value,
     rule: Option<&serde_json::Value>,
 ) -> Made {
     static IDS: AtomicU32 = AtomicU32::new(1);
     let id = IDS.fetch_add(1, Ordering::Relaxed);
     let filter =
-        guest.filter("vector", &config.to_string(), id, graveyard).expect("the case's configuration");
+        guest.filter("vector", &config.to_string(), id, reclaim_queue).expect("the case's configuration");
     let rule = rule.map(|rule| {
         guest
-            .rule_config(filter.number, &filter.owner, &rule.to_string(), graveyard)
+            .rule_config(filter.number, &filter.owner, &rule.to_string(), reclaim_queue)
             .expect("the rule's configuration")
     });
     let (config, owner) = rule.map_or((0, None), |(number, owner)| (number, Some(owner)));

@@ -10,7 +10,7 @@ use super::limits::Http2Limits;
 use super::meter::Meter;
 use super::preface::PREFACE;
 use super::settings::{PeerSettings, WINDOW, write_own};
-use super::stream::{FramedHead, Gone, Loss, Reading, Side, Stream, Unread};
+use super::stream::{Gone, H2Head, Loss, Reading, Side, Stream, Unread};
 
 /// Once so much waits to be written, streams wait with their data, and nothing more is to be read.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
@@ -285,7 +285,7 @@ impl Http2 {
     }
 
     /// The head of a request that has come.
-    pub fn take_head(&mut self, id: u32) -> Option<FramedHead> {
+    pub fn take_head(&mut self, id: u32) -> Option<H2Head> {
         self.streams.get_mut(&id).map(|stream| std::mem::take(&mut stream.head))
     }
 

@@ -1,6 +1,6 @@
 //! A block of fields on its way to the one inner form of a head.
 
-use super::stream::FramedHead;
+use super::stream::H2Head;
 use crate::field::FieldId;
 use crate::head::{HeadFault, HeadLimits};
 use crate::octet::{is_tchar, is_text};
@@ -53,7 +53,7 @@ enum Pseudo {
 /// A request's head as it came.
 #[derive(Debug)]
 pub(super) struct Arrived {
-    pub(super) head: FramedHead,
+    pub(super) head: H2Head,
     /// The announced length of the body.
     pub(super) length: Option<u64>,
 }
@@ -229,7 +229,7 @@ impl FieldList {
         if fault.is_none() {
             self.write_text(&mut text);
         }
-        let head = FramedHead { text, fault, has_body: !is_ended, is_tunnel };
+        let head = H2Head { text, fault, has_body: !is_ended, is_tunnel };
         Ok(Arrived { head, length: self.length })
     }
 

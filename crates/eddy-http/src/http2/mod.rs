@@ -31,4 +31,4 @@ pub use connection::Http2;
 pub use limits::Http2Limits;
 pub use meter::{ABUSE_LABELS, Abuse};
 pub use preface::{Spoken, spoken};
-pub use stream::{FramedHead, Gone, Loss, Reading, Unread};
+pub use stream::{Gone, H2Head, Loss, Reading, Unread};

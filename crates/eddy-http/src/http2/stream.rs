@@ -6,7 +6,7 @@ use crate::websocket::WEBSOCKET_ACCEPT_BYTES;
 
 /// A request's head as its stream brought it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FramedHead {
+pub struct H2Head {
     /// The head as text, for [`crate::RequestHead::parse_framed`]; empty where there is a fault.
     pub text: Vec<u8>,
     /// Why it is not to be read.
@@ -80,7 +80,7 @@ pub(super) enum Unwanted {
 #[derive(Debug)]
 pub(super) struct Stream {
     /// The head of a request that has come, until its exchange takes it.
-    pub(super) head: FramedHead,
+    pub(super) head: H2Head,
     /// What has come of the body and was not read; those before `body_start` were. Heads of answers stand before it.
     pub(super) body: Vec<u8>,
     pub(super) body_start: usize,
@@ -122,7 +122,7 @@ impl Stream {
     /// A stream on which nothing has come or gone.
     pub(super) fn new(recv_window: u32, send_window: u32) -> Self {
         Self {
-            head: FramedHead::default(),
+            head: H2Head::default(),
             is_tunnel: false,
             body: Vec::new(),
             body_start: 0,

@@ -7,7 +7,7 @@ use super::hpack::Decoder;
 use super::test_frames::{
     ENDS, OPEN, PREFACE, block, fields_with_repeats, frame, head_with_repeats, repeats, words,
 };
-use super::{Abuse, FramedHead, Gone, Http2, Http2Limits, Reading};
+use super::{Abuse, Gone, H2Head, Http2, Http2Limits, Reading};
 use crate::head::{HeadFault, HeadLimits};
 
 /// A client that says what it likes.
@@ -42,7 +42,7 @@ impl Client {
     }
 
     /// Sends a request; its head as the exchange sees it.
-    fn asks(&mut self, stream: u32, flags: u8, fields: &[(&str, &str)]) -> Option<FramedHead> {
+    fn asks(&mut self, stream: u32, flags: u8, fields: &[(&str, &str)]) -> Option<H2Head> {
         self.says(&frame(frame::HEADERS, flags, stream, &block(fields))).unwrap();
         let opened = self.server.next_opened()?;
         assert_eq!(opened, stream);

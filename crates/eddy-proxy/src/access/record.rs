@@ -9,7 +9,7 @@ use eddy_upstream::ResolvedAddress;
 
 use crate::access::noted::{Noted, push_json};
 use crate::access::write::Line;
-use crate::exchange::{Drive, grpc_end};
+use crate::exchange::{ExchangeCx, grpc_end};
 use crate::fault::Fault;
 use crate::session::SecureClient;
 
@@ -67,22 +67,22 @@ pub(super) const TEXT_BYTES_MAX: usize = 2048;
 
 impl<'a> Record<'a> {
     /// The record of an exchange that has ended.
-    pub(crate) fn of(drive: &'a Drive<'_>, duration_us: u64) -> Self {
-        let exchange = &*drive.exchange;
+    pub(crate) fn of(ctx: &'a ExchangeCx<'_>, duration_us: u64) -> Self {
+        let exchange = &*ctx.exchange;
         let bytes = exchange.head_bytes.as_slice();
         let head = &exchange.head;
         // A head that was refused has spans of whatever came before the fault; it may not be read.
         let is_whole = exchange.is_head_whole;
         let fields = head.fields(if is_whole { bytes } else { &[] });
         let part = |span: eddy_http::Span| if is_whole { span.of(bytes) } else { &[] };
-        let listener = drive.listener();
+        let listener = ctx.listener();
         let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));
-        let cluster = exchange.cluster.and_then(|cluster| drive.plan.clusters.get(cluster));
+        let cluster = exchange.cluster.and_then(|cluster| ctx.plan.clusters.get(cluster));
         Self {
-            client: &drive.down.client.peer_text,
-            peer: drive.down.client.peer,
+            client: &ctx.down.client.peer_text,
+            peer: ctx.down.client.peer,
             local: &listener.config.address,
-            secure: drive.down.client.secure(),
+            secure: ctx.down.client.secure(),
             method: part(head.method_span),
             host: part(head.authority),
             target: part(head.target),
@@ -94,7 +94,7 @@ impl<'a> Record<'a> {
             duration_us,
             listener: &listener.config.name,
             rule: rule.map_or("-", |rule| rule),
-            step: drive.plan.plan.access.as_ref().and_then(|access| access.has_step.then_some(exchange.step)),
+            step: ctx.plan.plan.access.as_ref().and_then(|access| access.has_step.then_some(exchange.step)),
             cluster: cluster.map_or("-", |cluster| &cluster.config.name),
             endpoint: exchange.endpoint.as_ref(),
             endpoint_version: exchange.endpoint_version.map_or("-", Version::name),
@@ -107,8 +107,8 @@ impl<'a> Record<'a> {
             request_id: &exchange.request_id,
             referer: fields.first(FieldId::Referer).unwrap_or_default(),
             user_agent: fields.first(FieldId::UserAgent).unwrap_or_default(),
-            config: &drive.plan.plan.config.version,
-            noted: drive
+            config: &ctx.plan.plan.config.version,
+            noted: ctx
                 .plan
                 .plan
                 .access

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use eddy_tls::ClientTls;
-use eddy_upstream::health::{Checks, HealthConfig, UnwellSet};
+use eddy_upstream::health::{Checks, HealthConfig, UnhealthySet};
 use eddy_upstream::{ClusterConfig, EndpointSet, LinkProtocol};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -41,7 +41,7 @@ impl HealthChecks {
     pub(crate) fn follow<'c>(
         &mut self,
         clusters: impl Iterator<Item = ToCheck<'c>>,
-    ) -> Vec<watch::Receiver<Arc<UnwellSet>>> {
+    ) -> Vec<watch::Receiver<Arc<UnhealthySet>>> {
         let mut before = std::mem::take(&mut self.checked);
         clusters
             .map(|wanted| {

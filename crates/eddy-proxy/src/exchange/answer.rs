@@ -7,8 +7,8 @@ use eddy_http::{
     write_interim_head, write_response_head,
 };
 
-use crate::exchange::drive::Drive;
 use crate::exchange::pump::Framing;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
@@ -26,9 +26,9 @@ pub(crate) enum Answer {
 
 /// Reads one head from what the endpoint sent; of one that came in frames, `framed_body` says whether anything followed the
 /// final one.
-pub(crate) fn read(drive: &mut Drive<'_>, framed_body: Option<bool>) -> Result<Answer, Fault> {
+pub(crate) fn read(ctx: &mut ExchangeCx<'_>, framed_body: Option<bool>) -> Result<Answer, Fault> {
     let limits = HeadLimits::default();
-    let exchange = &mut *drive.exchange;
+    let exchange = &mut *ctx.exchange;
     let Some(length) = look(exchange, &limits).map_err(Fault::ResponseHead)? else {
         if exchange.response_input.room().is_empty() {
             let capacity = exchange.response_input.capacity();
@@ -80,21 +80,21 @@ fn look(exchange: &mut Exchange, limits: &HeadLimits) -> Result<Option<usize>, H
 /// from a next request, so the connection ends with the answer.
 ///
 /// `is_filtered` says whether the head is where filters have left it.
-pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool) -> Result<(), Fault> {
-    let plan = Rc::clone(&drive.plan);
-    let config = &plan.plan.listeners[drive.index].config;
-    let keep_alive = may_keep_alive(drive) && is_uploaded;
-    let date = drive.worker.date();
-    let action = plan.plan.action(drive.exchange.action);
-    let own_edits = site::before_answer(drive, is_filtered, action);
+pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bool) -> Result<(), Fault> {
+    let plan = Rc::clone(&ctx.plan);
+    let config = &plan.plan.listeners[ctx.index].config;
+    let keep_alive = may_keep_alive(ctx) && is_uploaded;
+    let date = ctx.worker.date();
+    let action = plan.plan.action(ctx.exchange.action);
+    let own_edits = site::before_answer(ctx, is_filtered, action);
     // What stands in place of an upstream's answer may be success.
-    upgrade::settle(drive.exchange)?;
-    let version = drive.exchange.head.version;
+    upgrade::settle(ctx.exchange)?;
+    let version = ctx.exchange.head.version;
     let body = match is_filtered {
-        true => filter::response_framing(drive, version),
-        false => drive.exchange.response.body_towards(version),
+        true => filter::response_framing(ctx, version),
+        false => ctx.exchange.response.body_towards(version),
     };
-    let exchange = &mut *drive.exchange;
+    let exchange = &mut *ctx.exchange;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
     let switched = exchange.upgrade.switched();
     let is_framed = version == Version::Http2;
@@ -130,9 +130,9 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     write_response_head(&mut exchange.answer.out, &response);
     let written = exchange.answer.out.get(head_from..).unwrap_or_default();
     let asked = exchange.upgrade.asked_by(exchange.head.method, version);
-    let checked = drive.worker.egress.borrow_mut().check_response(written, exchange.status, body, asked);
+    let checked = ctx.worker.egress.borrow_mut().check_response(written, exchange.status, body, asked);
     if let Err(fault) = checked {
-        drive.worker.series.egress_stopped.increment();
+        ctx.worker.series.egress_stopped.increment();
         tracing::error!(?fault, "the answer about to be sent is not what was meant; it was not sent");
         exchange.answer.out.truncate(head_from);
         return Err(Fault::Egress);
@@ -163,11 +163,11 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
 }
 
 /// Whether, as far as the request and the gateway go, the client's connection may be used again.
-pub(crate) fn may_keep_alive(drive: &Drive<'_>) -> bool {
-    let requests_max = drive.listener().config.limits.requests_per_connection_max;
-    drive.exchange.head.keep_alive
-        && !drive.worker.is_draining.get()
-        && (requests_max == 0 || drive.down.requests < requests_max)
+pub(crate) fn may_keep_alive(ctx: &ExchangeCx<'_>) -> bool {
+    let requests_max = ctx.listener().config.limits.requests_per_connection_max;
+    ctx.exchange.head.keep_alive
+        && !ctx.worker.is_draining.get()
+        && (requests_max == 0 || ctx.down.requests < requests_max)
 }
 
 /// The status by which a client is asked for the body of its request.

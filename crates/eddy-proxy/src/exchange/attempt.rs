@@ -16,55 +16,55 @@ use eddy_http::{
 use eddy_io::{Peer, TICK_MS};
 use eddy_upstream::{Balance, Lease, LimitKind, ResolvedAddress};
 
-use crate::exchange::drive::Drive;
 use crate::exchange::due::Due;
 use crate::exchange::failover::{self, go_on_or_fail};
 use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::{BodyCopy, Framing};
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::exchange::{filter, grpc, hedge, mirror, upgrade, upload_wait, watch};
 use crate::fault::{Fault, RetryClass, Side};
 use crate::link::Upstream;
 use crate::session::SecureClient;
-use crate::worker::{LinkWanted, Stay, WorkerCluster, millis, now};
+use crate::worker::{EndpointGuard, LinkWanted, WorkerCluster, millis, now};
 
 /// Chooses an endpoint, another one than before if there is one.
-pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
-    let Some(cluster) = cluster(drive) else { return go_on_or_fail(drive, Fault::NoEndpoint) };
-    if let Err(fault) = upgrade::decide(drive, cluster.shares_links()) {
-        return fail(drive, fault);
+pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> Phase {
+    let Some(cluster) = cluster(ctx) else { return go_on_or_fail(ctx, Fault::NoEndpoint) };
+    if let Err(fault) = upgrade::decide(ctx, cluster.shares_links()) {
+        return fail(ctx, fault);
     }
-    if !upload_wait::take_slot(drive, &cluster) {
+    if !upload_wait::take_slot(ctx, &cluster) {
         return Phase::Upload;
     }
     let admitted = match cluster.take(LimitKind::Requests) {
         Ok(admitted) => admitted,
-        Err(fault) => return go_on_or_fail(drive, fault),
+        Err(fault) => return go_on_or_fail(ctx, fault),
     };
-    let now_ms = drive.worker.timers.now_ms();
-    if drive.exchange.attempts_here() == 0 {
+    let now_ms = ctx.worker.timers.now_ms();
+    if ctx.exchange.attempts_here() == 0 {
         cluster.state().borrow_mut().budget().on_request(now(now_ms));
     }
-    let lease = lease(drive, &cluster, now_ms);
-    drive.exchange.attempts = drive.exchange.attempts.saturating_add(1);
-    drive.exchange.attempt_due_ms = attempt_due_ms(drive, now_ms);
-    hedge::arm(drive, now_ms);
-    let exchange = &mut *drive.exchange;
-    match lease.and_then(|lease| Stay::begin(&cluster, lease, admitted)) {
-        Some(stay) => {
-            exchange.endpoint = Some(stay.address.clone());
-            exchange.stay = Some(stay);
+    let lease = lease(ctx, &cluster, now_ms);
+    ctx.exchange.attempts = ctx.exchange.attempts.saturating_add(1);
+    ctx.exchange.attempt_due_ms = attempt_due_ms(ctx, now_ms);
+    hedge::arm(ctx, now_ms);
+    let exchange = &mut *ctx.exchange;
+    match lease.and_then(|lease| EndpointGuard::begin(&cluster, lease, admitted)) {
+        Some(guard) => {
+            exchange.endpoint = Some(guard.address.clone());
+            exchange.guard = Some(guard);
             Phase::Link
         }
-        None => go_on_or_fail(drive, Fault::NoEndpoint),
+        None => go_on_or_fail(ctx, Fault::NoEndpoint),
     }
 }
 
 /// Takes an endpoint of the cluster for one more attempt.
-pub(super) fn lease(drive: &mut Drive<'_>, cluster: &WorkerCluster, now_ms: u64) -> Option<Lease> {
-    let address_key = AddressKey::of(drive.down.client.peer);
-    let exchange = &mut *drive.exchange;
+pub(super) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now_ms: u64) -> Option<Lease> {
+    let address_key = AddressKey::of(ctx.down.client.peer);
+    let exchange = &mut *ctx.exchange;
     let mut state = cluster.state().borrow_mut();
     // A wish that is not strict is one for the first attempt.
     let wish = exchange.filtering.endpoint.as_ref().filter(|wish| exchange.attempts == 0 || wish.is_strict);
@@ -79,18 +79,18 @@ pub(super) fn lease(drive: &mut Drive<'_>, cluster: &WorkerCluster, now_ms: u64)
             (_, None) => b"".as_slice(),
             (_, Some(key)) => {
                 let fields = exchange.head.fields(&exchange.head_bytes);
-                key_of(key, &fields, &exchange.target, &drive.down.client.peer_text)
+                key_of(key, &fields, &exchange.target, &ctx.down.client.peer_text)
             }
         },
         Balance::RoundRobin | Balance::LeastRequest | Balance::Random => b"",
     };
-    let mut rng = drive.worker.rng.borrow_mut();
+    let mut rng = ctx.worker.rng.borrow_mut();
     state.select_for(key, now(now_ms), &mut rng, &mut exchange.tried)
 }
 
 /// When an attempt that begins now must be over, on the worker's clock.
-pub(super) fn attempt_due_ms(drive: &Drive<'_>, now_ms: u64) -> u64 {
-    match drive.action().and_then(|action| action.attempt_timeout) {
+pub(super) fn attempt_due_ms(ctx: &ExchangeCx<'_>, now_ms: u64) -> u64 {
+    match ctx.action().and_then(|action| action.attempt_timeout) {
         // The worker's clock may be a tick behind.
         Some(limit) => now_ms.saturating_add(millis(limit)).saturating_add(TICK_MS),
         None => u64::MAX,
@@ -125,81 +125,80 @@ impl AddressKey {
 }
 
 /// Obtains a link, kept or new, and writes the request's head for it.
-pub(crate) async fn link(drive: &mut Drive<'_>) -> Phase {
-    let obtained = if drive.exchange.hedge.is_some() {
+pub(crate) async fn link(ctx: &mut ExchangeCx<'_>) -> Phase {
+    let obtained = if ctx.exchange.hedge.is_some() {
         // Apart, so that exchanges that don't hedge have no room for it.
-        Box::pin(hedge::obtain(drive)).await
+        Box::pin(hedge::obtain(ctx)).await
     } else {
-        obtain(drive).await
+        obtain(ctx).await
     };
     match obtained {
         Ok(upstream) => {
-            drive.exchange.endpoint_version = Some(upstream.version());
-            drive.exchange.upstream = Some(upstream);
-            match write_head(drive) {
+            ctx.exchange.endpoint_version = Some(upstream.version());
+            ctx.exchange.upstream = Some(upstream);
+            match write_head(ctx) {
                 Ok(()) => Phase::Transfer,
-                Err(fault) => fail(drive, fault),
+                Err(fault) => fail(ctx, fault),
             }
         }
-        Err(fault) => retry_or_fail(drive, fault),
+        Err(fault) => retry_or_fail(ctx, fault),
     }
 }
 
 /// Goes back for another attempt where that is safe, allowed and within the budget; otherwise answers the fault.
-pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
-    note_failure(drive, fault);
-    drive.exchange.has_met_stale_link |= fault == Fault::LinkStale;
+pub(crate) fn retry_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+    note_failure(ctx, fault);
+    ctx.exchange.has_met_stale_link |= fault == Fault::LinkStale;
     // A status is only a fault once its retry has been claimed; else the endpoint's answer is the answer.
-    let is_claimed =
-        matches!(fault, Fault::RetryStatus(_) | Fault::RetryGrpc(_)) || claim_retry(drive, fault);
+    let is_claimed = matches!(fault, Fault::RetryStatus(_) | Fault::RetryGrpc(_)) || claim_retry(ctx, fault);
     if !is_claimed && fault != Fault::PassedOver {
-        return go_on_or_fail(drive, fault);
+        return go_on_or_fail(ctx, fault);
     }
-    if let Some(cluster) = cluster(drive).filter(|_| is_claimed) {
+    if let Some(cluster) = cluster(ctx).filter(|_| is_claimed) {
         cluster.series.retries.increment();
     }
-    drive.exchange.end_attempt(&drive.worker.buffers);
+    ctx.exchange.end_attempt(&ctx.worker.buffers);
     Phase::Endpoint
 }
 
 /// Tells the endpoint's health and the counters of an attempt that gave no whole response.
-pub(crate) fn note_failure(drive: &Drive<'_>, fault: Fault) {
-    if let Some(stay) = &drive.exchange.stay {
-        note_failure_at(stay, fault, drive.worker.timers.now_ms());
+pub(crate) fn note_failure(ctx: &ExchangeCx<'_>, fault: Fault) {
+    if let Some(guard) = &ctx.exchange.guard {
+        note_failure_at(guard, fault, ctx.worker.timers.now_ms());
     }
 }
 
 /// The same of an attempt whose stay this is.
-pub(super) fn note_failure_at(stay: &Stay, fault: Fault, now_ms: u64) {
+pub(super) fn note_failure_at(guard: &EndpointGuard, fault: Fault, now_ms: u64) {
     if fault.side() == Side::Upstream && !fault.is_judged() {
-        stay.cluster().series.failures.increment();
+        guard.cluster().series.failures.increment();
         if fault.blames_endpoint() {
-            stay.failed(now_ms);
+            guard.failed(now_ms);
         }
     }
 }
 
 /// Whether the exchange may be tried again after `fault`; takes it out of the budget if so.
-pub(crate) fn claim_retry(drive: &mut Drive<'_>, fault: Fault) -> bool {
-    if !may_retry(drive, fault) {
+pub(crate) fn claim_retry(ctx: &mut ExchangeCx<'_>, fault: Fault) -> bool {
+    if !may_retry(ctx, fault) {
         return false;
     }
     // What no endpoint has looked at is asked for the first time.
     if fault == Fault::LinkLeft {
         return true;
     }
-    cluster(drive).is_some_and(|cluster| take_retry(drive, &cluster))
+    cluster(ctx).is_some_and(|cluster| take_retry(ctx, &cluster))
 }
 
 /// Takes an attempt beside the first out of what the cluster's limit and budget of retries allow.
-pub(super) fn take_retry(drive: &mut Drive<'_>, cluster: &WorkerCluster) -> bool {
-    if drive.exchange.retry_place.is_none() {
+pub(super) fn take_retry(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> bool {
+    if ctx.exchange.retry_place.is_none() {
         match cluster.take(LimitKind::Retries) {
-            Ok(place) => drive.exchange.retry_place = place,
+            Ok(place) => ctx.exchange.retry_place = place,
             Err(_) => return false,
         }
     }
-    let now = now(drive.worker.timers.now_ms());
+    let now = now(ctx.worker.timers.now_ms());
     let is_granted = cluster.state().borrow_mut().budget().try_retry(now);
     if !is_granted {
         cluster.series.retries_refused.increment();
@@ -208,24 +207,24 @@ pub(super) fn take_retry(drive: &mut Drive<'_>, cluster: &WorkerCluster) -> bool
 }
 
 /// Whether the rule would try again, were it not for the budget.
-fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
-    let exchange = &*drive.exchange;
+fn may_retry(ctx: &ExchangeCx<'_>, fault: Fault) -> bool {
+    let exchange = &*ctx.exchange;
     let default = RetryConfig::default();
-    let retry = drive.action().map_or(&default, |action| &action.retry);
+    let retry = ctx.action().map_or(&default, |action| &action.retry);
     // A link that has come to its end is no failure of the endpoint, so it takes nothing from what the rule allows.
-    let leaves = if fault == Fault::LinkLeft { LEAVES_MAX } else { 0 };
+    let leaves = if fault == Fault::LinkLeft { GOAWAY_RETRIES_MAX } else { 0 };
     let allowed = retry.attempts.saturating_add(leaves.max(u8::from(fault == Fault::LinkStale)));
     if exchange.attempts_here() > allowed || exchange.is_answered || exchange.is_consumed() {
         return false;
     }
-    is_reason(drive, fault)
+    is_reason(ctx, fault)
 }
 
 /// Whether `fault` is one for which the rule tries again.
-pub(super) fn is_reason(drive: &Drive<'_>, fault: Fault) -> bool {
-    let exchange = &*drive.exchange;
+pub(super) fn is_reason(ctx: &ExchangeCx<'_>, fault: Fault) -> bool {
+    let exchange = &*ctx.exchange;
     let default = RetryConfig::default();
-    let retry = drive.action().map_or(&default, |action| &action.retry);
+    let retry = ctx.action().map_or(&default, |action| &action.retry);
     let may_repeat = exchange.may_repeat();
     match fault.retry() {
         RetryClass::Never => false,
@@ -240,14 +239,14 @@ pub(super) fn is_reason(drive: &Drive<'_>, fault: Fault) -> bool {
 }
 
 /// Whether an answer with this status counts as a failure of its endpoint.
-pub(super) fn is_failure_status(drive: &Drive<'_>, status: u16) -> bool {
+pub(super) fn is_failure_status(ctx: &ExchangeCx<'_>, status: u16) -> bool {
     let default = RetryConfig::default();
-    let retry = drive.action().map_or(&default, |action| &action.retry);
+    let retry = ctx.action().map_or(&default, |action| &action.retry);
     match retry.failure_statuses {
         FailureStatuses::Gateway => matches!(status, 502..=504),
         // As NGINX has it: 403 and 404 say nothing of the endpoint, and an answer that no other attempt may follow is one.
         FailureStatuses::Retried => {
-            let exchange = &*drive.exchange;
+            let exchange = &*ctx.exchange;
             retry.statuses.contains(&status)
                 && !matches!(status, 403 | 404)
                 && exchange.head.method.is_idempotent()
@@ -257,39 +256,39 @@ pub(super) fn is_failure_status(drive: &Drive<'_>, status: u16) -> bool {
 }
 
 /// The cluster that the exchange is at.
-pub(super) fn cluster(drive: &Drive<'_>) -> Option<Rc<WorkerCluster>> {
-    drive.plan.clusters.get(drive.exchange.cluster?).cloned()
+pub(super) fn cluster(ctx: &ExchangeCx<'_>) -> Option<Rc<WorkerCluster>> {
+    ctx.plan.clusters.get(ctx.exchange.cluster?).cloned()
 }
 
 /// Ends the attempt with an answer of our own.
-pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
-    drive.exchange.end_attempt(&drive.worker.buffers);
-    drive.exchange.fault = Some(fault);
+pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+    ctx.exchange.end_attempt(&ctx.worker.buffers);
+    ctx.exchange.fault = Some(fault);
     Phase::Reply
 }
 
 /// Obtains a link within the time that there is for the exchange and its attempt, as long as the client waits for it.
-async fn obtain(drive: &mut Drive<'_>) -> Result<Upstream, Fault> {
-    let worker = drive.worker;
-    let wanted = match &drive.exchange {
+async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<Upstream, Fault> {
+    let worker = ctx.worker;
+    let wanted = match &ctx.exchange {
         exchange if exchange.has_met_stale_link => LinkWanted::New,
         exchange if exchange.may_repeat() => LinkWanted::Any,
         _ => LinkWanted::Quiet,
     };
-    let is_alone = drive.exchange.upgrade.is_open();
+    let is_alone = ctx.exchange.upgrade.is_open();
     // Another cluster is asked rather than waiting here.
-    let has_elsewhere = failover::next(drive, Fault::LinksExhausted).is_some();
-    let mut due = Due { at_ms: drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
-    due.sooner(drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
-    let mut watch = watch::until_linked(drive.exchange);
-    let Drive { down, exchange, .. } = drive;
-    let stay = exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
+    let has_elsewhere = failover::next(ctx, Fault::LinksExhausted).is_some();
+    let mut due = Due { at_ms: ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
+    due.sooner(ctx.exchange.attempt_due_ms, Fault::AttemptTimeout);
+    let mut watch = watch::until_linked(ctx.exchange);
+    let ExchangeCx { down, exchange, .. } = ctx;
+    let guard = exchange.guard.as_ref().ok_or(Fault::NoEndpoint)?;
     let mut obtaining = pin!(async {
         match () {
             // What a tunnel leads to may be no server of HTTP.
-            () if is_alone => worker.obtain_alone(stay).await,
-            () if has_elsewhere => worker.obtain(stay, wanted).await,
-            () => worker.obtain_in_turn(stay, wanted).await,
+            () if is_alone => worker.obtain_alone(guard).await,
+            () if has_elsewhere => worker.obtain(guard, wanted).await,
+            () => worker.obtain_in_turn(guard, wanted).await,
         }
     });
     poll_fn(|cx| {
@@ -302,24 +301,24 @@ async fn obtain(drive: &mut Drive<'_>) -> Result<Upstream, Fault> {
 }
 
 /// Writes the head that the endpoint is sent, and makes ready for the body.
-pub(super) fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let body = filter::request_framing(drive);
-    let Drive { down, exchange, .. } = &mut *drive;
+pub(super) fn write_head(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let body = filter::request_framing(ctx);
+    let ExchangeCx { down, exchange, .. } = &mut *ctx;
     // What an attempt before has taken from the client, this one sends again.
     let taken = exchange.upload.take_copied(&mut down.input);
     exchange.upload.restart();
-    upgrade::check_body(drive.exchange, body)?;
-    upgrade::check_link(drive.exchange)?;
-    drive.exchange.passes_expectation = passes_expectation(drive, body);
-    if drive.exchange.upgrade.is_open() {
-        upgrade::open(drive.exchange, &drive.worker.buffers);
+    upgrade::check_body(ctx.exchange, body)?;
+    upgrade::check_link(ctx.exchange)?;
+    ctx.exchange.passes_expectation = passes_expectation(ctx, body);
+    if ctx.exchange.upgrade.is_open() {
+        upgrade::open(ctx.exchange, &ctx.worker.buffers);
     } else {
-        let mut out = std::mem::take(&mut drive.exchange.upload.out);
-        let written = write_request(drive, body, MirrorHost::Same, &mut out);
-        drive.exchange.upload.out = out;
+        let mut out = std::mem::take(&mut ctx.exchange.upload.out);
+        let written = write_request(ctx, body, MirrorHost::Same, &mut out);
+        ctx.exchange.upload.out = out;
         written?;
     }
-    let exchange = &mut *drive.exchange;
+    let exchange = &mut *ctx.exchange;
     exchange.upload.end_head();
     let announced = if let RequestBody::Length(length) = body { Some(length) } else { None };
     let framing = match body {
@@ -333,11 +332,11 @@ pub(super) fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         exchange.upload.copy = Some(BodyCopy::to_repeat());
     }
     // Nobody else could take part in a tunnel.
-    if !drive.exchange.upgrade.is_asked() {
-        mirror::begin(drive);
+    if !ctx.exchange.upgrade.is_asked() {
+        mirror::begin(ctx);
     }
-    grpc::keep_request(drive);
-    let Exchange { filtering, upload, .. } = &mut *drive.exchange;
+    grpc::keep_request(ctx);
+    let Exchange { filtering, upload, .. } = &mut *ctx.exchange;
     filtering.request.seal();
     if filtering.request.is_whole {
         filter::write_whole(&filtering.request, upload);
@@ -348,37 +347,37 @@ pub(super) fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
 }
 
 /// Whether the endpoint is to say when the client may send its body: nobody has said so, and nothing of the body has come.
-fn passes_expectation(drive: &Drive<'_>, body: RequestBody) -> bool {
-    let exchange = &*drive.exchange;
+fn passes_expectation(ctx: &ExchangeCx<'_>, body: RequestBody) -> bool {
+    let exchange = &*ctx.exchange;
     exchange.head.expects_continue
         && !exchange.is_continued
         && !body.is_empty()
         && !exchange.filtering.has_whole_request()
         && !exchange.upgrade.is_asked()
-        && !drive.down.has_body_begun()
+        && !ctx.down.has_body_begun()
 }
 
 /// Writes the head of the request with a body of this framing, and checks it with the parser that peers are held to.
 pub(super) fn write_request(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     body: RequestBody,
     named: MirrorHost,
     out: &mut Vec<u8>,
 ) -> Result<(), Fault> {
-    let config = &drive.listener().config;
+    let config = &ctx.listener().config;
     let forwarded = &config.forwarded;
-    let peer_ip = drive.down.client.peer.ip();
+    let peer_ip = ctx.down.client.peer.ip();
     let is_trusted = forwarded.trusted.iter().any(|block| block.contains(peer_ip));
     let policy =
         ForwardedPolicy { x_forwarded: forwarded.x_forwarded, forwarded: forwarded.forwarded, port: None };
     let via = config.via.clone();
     let id_name = config.request_id.clone();
     if let Some(name) = &id_name {
-        make_request_id(drive, name, is_trusted);
+        make_request_id(ctx, name, is_trusted);
     }
-    let plan = Rc::clone(&drive.plan);
-    let action = plan.plan.action(drive.exchange.action);
-    let exchange = &mut *drive.exchange;
+    let plan = Rc::clone(&ctx.plan);
+    let action = plan.plan.action(ctx.exchange.action);
+    let exchange = &mut *ctx.exchange;
     let bytes = exchange.head_bytes.as_slice();
     let site_host = exchange.site.as_ref().filter(|site| site.is_under_way && !site.host.is_empty());
     let host = match action.and_then(|action| action.host_rewrite.as_deref()) {
@@ -407,9 +406,9 @@ pub(super) fn write_request(
             None => FieldEdits::none(),
         },
         client: ForwardedClient {
-            address: drive.down.client.peer_text.as_bytes(),
-            scheme: drive.down.client.scheme(),
-            certificate: drive.down.client.secure().map_or("", SecureClient::forwarded),
+            address: ctx.down.client.peer_text.as_bytes(),
+            scheme: ctx.down.client.scheme(),
+            certificate: ctx.down.client.secure().map_or("", SecureClient::forwarded),
             is_trusted,
             policy,
         },
@@ -423,14 +422,14 @@ pub(super) fn write_request(
         passes_expectation: exchange.passes_expectation,
     };
     write_request_head(out, &request);
-    let mut egress = drive.worker.egress.borrow_mut();
+    let mut egress = ctx.worker.egress.borrow_mut();
     let method = exchange.head.method_name(bytes);
     let checked = match request.upgrade {
         Some(protocol) => egress.check_upgrade(out, method, target, protocol),
         None => egress.check_request(out, method, target, body),
     };
     checked.map_err(|fault| {
-        drive.worker.series.egress_stopped.increment();
+        ctx.worker.series.egress_stopped.increment();
         tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
         Fault::Egress
     })
@@ -449,8 +448,8 @@ fn name_endpoint(out: &mut Vec<u8>, endpoint: Option<&ResolvedAddress>) {
 }
 
 /// The client's request id where the peer is trusted to have one, else 32 random hexadecimal digits.
-fn make_request_id(drive: &mut Drive<'_>, name: &str, is_trusted: bool) {
-    let exchange = &mut *drive.exchange;
+fn make_request_id(ctx: &mut ExchangeCx<'_>, name: &str, is_trusted: bool) {
+    let exchange = &mut *ctx.exchange;
     if !exchange.request_id.is_empty() {
         // A retry keeps the id of its exchange.
         return;
@@ -459,7 +458,7 @@ fn make_request_id(drive: &mut Drive<'_>, name: &str, is_trusted: bool) {
     match sent.filter(|_| is_trusted).and_then(|sent| std::str::from_utf8(sent).ok()) {
         Some(sent) => exchange.request_id.push_str(sent),
         None => {
-            let mut rng = drive.worker.rng.borrow_mut();
+            let mut rng = ctx.worker.rng.borrow_mut();
             // Writing to a string cannot fail.
             let _ = write!(exchange.request_id, "{:016x}{:016x}", rng.bits(), rng.bits());
         }
@@ -467,4 +466,4 @@ fn make_request_id(drive: &mut Drive<'_>, name: &str, is_trusted: bool) {
 }
 
 /// How often one request is sent again because the link that it was sent by had come to its end.
-const LEAVES_MAX: u8 = 10;
+const GOAWAY_RETRIES_MAX: u8 = 10;

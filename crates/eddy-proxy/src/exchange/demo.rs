@@ -6,9 +6,9 @@ use std::task::Poll;
 
 use eddy_http::{Fields, Method};
 
-use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::reply::flush;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Drip, LocalBody};
 use crate::fault::Fault;
 use crate::worker::millis;
@@ -26,8 +26,8 @@ const ECHO_BYTES_MAX: usize = 64 * 1024;
 const PIECE: &[u8] = b"drip\n";
 
 /// Prepares the answer to the request's path.
-pub(crate) fn prepare(drive: &mut Drive<'_>) -> Phase {
-    let exchange = &mut *drive.exchange;
+pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> Phase {
+    let exchange = &mut *ctx.exchange;
     let query = exchange.head.query.map(|query| query.of(&exchange.head_bytes)).unwrap_or_default();
     exchange.status = 200;
     match exchange.path.as_slice() {
@@ -64,15 +64,15 @@ pub(crate) fn prepare(drive: &mut Drive<'_>) -> Phase {
 }
 
 /// Reads the request's body behind the lines that tell of its head, to be sent back.
-pub(crate) async fn collect(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let grace = drive.listener().config.timeouts.body_grace;
-    let Drive { down, exchange, .. } = drive;
+pub(crate) async fn collect(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let grace = ctx.listener().config.timeouts.body_grace;
+    let ExchangeCx { down, exchange, .. } = ctx;
     down.timer.arm(millis(grace));
     if exchange.head.expects_continue && down.input.is_empty() && !exchange.upload.reader.is_done() {
         exchange.answer.push_continue();
-        flush(drive).await?;
+        flush(ctx).await?;
     }
-    let Drive { down, exchange, worker, .. } = drive;
+    let ExchangeCx { down, exchange, worker, .. } = ctx;
     let whole =
         Some(&exchange.filtering.request).filter(|way| way.is_whole).map(|way| way.collected.as_slice());
     if !exchange.upload.reader.is_done() || whole.is_some() {
@@ -112,20 +112,20 @@ pub(crate) fn drip_bytes(drip: Drip) -> u64 {
 }
 
 /// Sends a slow body, a piece at a time.
-pub(crate) async fn drip(drive: &mut Drive<'_>, drip: Drip) -> Result<(), Fault> {
-    let pieces = if drive.exchange.head.method == Method::Head { 0 } else { drip.pieces };
+pub(crate) async fn drip(ctx: &mut ExchangeCx<'_>, drip: Drip) -> Result<(), Fault> {
+    let pieces = if ctx.exchange.head.method == Method::Head { 0 } else { drip.pieces };
     for _ in 0..pieces {
-        pause(drive, drip.pause_ms).await;
-        drive.exchange.answer.out.extend_from_slice(PIECE);
-        drive.exchange.answer.written_bytes += PIECE.len() as u64;
-        flush(drive).await?;
+        pause(ctx, drip.pause_ms).await;
+        ctx.exchange.answer.out.extend_from_slice(PIECE);
+        ctx.exchange.answer.written_bytes += PIECE.len() as u64;
+        flush(ctx).await?;
     }
-    drive.exchange.answer.finish(Fields::default());
-    flush(drive).await
+    ctx.exchange.answer.finish(Fields::default());
+    flush(ctx).await
 }
 
-async fn pause(drive: &mut Drive<'_>, pause_ms: u64) {
-    let timer = &drive.down.timer;
+async fn pause(ctx: &mut ExchangeCx<'_>, pause_ms: u64) {
+    let timer = &ctx.down.timer;
     timer.arm(pause_ms);
     poll_fn(|cx| {
         timer.register(cx);

@@ -4,28 +4,28 @@ use eddy_config::FailoverReason;
 use eddy_upstream::Tried;
 
 use crate::exchange::attempt::{cluster, fail};
-use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
+use crate::exchange::run::ExchangeCx;
 use crate::fault::{Fault, RetryClass};
 
 /// Goes on to the next cluster of the rule where it has one for `fault`; otherwise answers the fault.
-pub(super) fn go_on_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
-    if !claim(drive, fault) {
-        return fail(drive, fault);
+pub(super) fn go_on_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+    if !claim(ctx, fault) {
+        return fail(ctx, fault);
     }
-    drive.exchange.end_attempt(&drive.worker.buffers);
+    ctx.exchange.end_attempt(&ctx.worker.buffers);
     Phase::Endpoint
 }
 
 /// Whether the exchange goes on at another cluster after `fault`; from then on that one is its own.
 ///
 /// That takes nothing of a budget: nobody there was asked before.
-pub(super) fn claim(drive: &mut Drive<'_>, fault: Fault) -> bool {
-    let Some(next) = next(drive, fault) else { return false };
-    if let Some(cluster) = cluster(drive) {
+pub(super) fn claim(ctx: &mut ExchangeCx<'_>, fault: Fault) -> bool {
+    let Some(next) = next(ctx, fault) else { return false };
+    if let Some(cluster) = cluster(ctx) {
         cluster.series.left.increment();
     }
-    let exchange = &mut *drive.exchange;
+    let exchange = &mut *ctx.exchange;
     exchange.cluster = Some(next);
     exchange.clusters_left = exchange.clusters_left.saturating_add(1);
     exchange.attempts_elsewhere = exchange.attempts;
@@ -36,9 +36,9 @@ pub(super) fn claim(drive: &mut Drive<'_>, fault: Fault) -> bool {
 }
 
 /// The cluster that is next for `fault`.
-pub(super) fn next(drive: &Drive<'_>, fault: Fault) -> Option<usize> {
-    let exchange = &*drive.exchange;
-    let next = drive.action()?.failover.get(usize::from(exchange.clusters_left))?;
+pub(super) fn next(ctx: &ExchangeCx<'_>, fault: Fault) -> Option<usize> {
+    let exchange = &*ctx.exchange;
+    let next = ctx.action()?.failover.get(usize::from(exchange.clusters_left))?;
     let is_unseen = is_unreachable(fault);
     let is_safe = !exchange.is_consumed() && !exchange.is_answered && (is_unseen || exchange.may_repeat());
     let is_reason = |reason: &FailoverReason| match reason {

@@ -3,17 +3,17 @@
 use eddy_filter::EndReason;
 
 use crate::access::Record;
-use crate::exchange::drive::{Drive, Next};
+use crate::exchange::run::{ExchangeCx, Next};
 use crate::exchange::{filter, grpc};
 use crate::fault::Fault;
 
 /// Counts and records the exchange and says what becomes of the client's connection.
-pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
-    let duration_us = u64::try_from(drive.exchange.started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    filter::log(drive, duration_us);
-    let exchange = &*drive.exchange;
+pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> Next {
+    let duration_us = u64::try_from(ctx.exchange.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    filter::log(ctx, duration_us);
+    let exchange = &*ctx.exchange;
     let status = exchange.status;
-    if let Some(series) = drive.plan.series.listeners.get(drive.index) {
+    if let Some(series) = ctx.plan.series.listeners.get(ctx.index) {
         series.count(status, exchange.fault);
         if let Some(end) = grpc::end(exchange) {
             series.grpc_calls.count(end);
@@ -24,9 +24,9 @@ pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
         series.bytes_in.add(exchange.upload.data_bytes);
         series.bytes_out.add(exchange.answer.written_bytes);
     }
-    if let (true, Some(access)) = (drive.listener().config.has_access_log, &drive.plan.plan.access) {
-        let record = Record::of(drive, duration_us);
-        let worker = drive.worker;
+    if let (true, Some(access)) = (ctx.listener().config.has_access_log, &ctx.plan.plan.access) {
+        let record = Record::of(ctx, duration_us);
+        let worker = ctx.worker;
         if access.has_lines {
             worker.access.borrow_mut().write(&record, access, &worker.series);
         }
@@ -34,15 +34,15 @@ pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
             worker.records.add(&record, service, worker.timers.now_ms(), &worker.series);
         }
     }
-    drive.exchange.retry_place = None;
-    let next = next(drive);
+    ctx.exchange.retry_place = None;
+    let next = next(ctx);
     let is_complete = matches!(next, Next::KeepAlive | Next::Close | Next::Linger);
-    filter::finish(drive, if is_complete { EndReason::Complete } else { EndReason::Cut });
+    filter::finish(ctx, if is_complete { EndReason::Complete } else { EndReason::Cut });
     next
 }
 
-fn next(drive: &Drive<'_>) -> Next {
-    let exchange = &*drive.exchange;
+fn next(ctx: &ExchangeCx<'_>) -> Next {
+    let exchange = &*ctx.exchange;
     match exchange.fault {
         Some(Fault::ClientGone) => Next::Abort,
         _ if !exchange.is_answered || exchange.answer.has_output() => Next::Abort,

@@ -4,9 +4,9 @@
 use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
 
 use crate::exchange::attempt::is_failure_status;
-use crate::exchange::drive::Drive;
 use crate::exchange::pump::BodyCopy;
 use crate::exchange::rules::set_due;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::fault::Fault;
 use crate::plan::Handler;
@@ -37,8 +37,8 @@ pub(crate) fn note_request(exchange: &mut Exchange) {
 ///
 /// # Errors
 /// [`Fault::GrpcTimeout`] where it cannot be read.
-pub(crate) fn set_deadline(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let exchange = &*drive.exchange;
+pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let exchange = &*ctx.exchange;
     if !exchange.grpc.is_call() {
         return Ok(());
     }
@@ -49,7 +49,7 @@ pub(crate) fn set_deadline(drive: &mut Drive<'_>) -> Result<(), Fault> {
         return Err(Fault::GrpcTimeout);
     }
     let timeout = parse_grpc_timeout(value).map_err(|_| Fault::GrpcTimeout)?;
-    set_due(drive, timeout);
+    set_due(ctx, timeout);
     Ok(())
 }
 
@@ -63,8 +63,8 @@ pub(crate) struct Judged {
 }
 
 /// Judges an endpoint by the head of its answer, and takes note of what that tells of how a call ended.
-pub(crate) fn judge(drive: &mut Drive<'_>) -> Judged {
-    let exchange = &mut *drive.exchange;
+pub(crate) fn judge(ctx: &mut ExchangeCx<'_>) -> Judged {
+    let exchange = &mut *ctx.exchange;
     if exchange.grpc.is_call() {
         let bytes = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
         exchange.grpc.head_end = GrpcEnd::of(exchange.response.fields(bytes));
@@ -75,7 +75,7 @@ pub(crate) fn judge(drive: &mut Drive<'_>) -> Judged {
             Judged { is_failure: end == GrpcStatus::Unavailable, reason: Fault::RetryGrpc(end) }
         }
         GrpcEnd::Untold | GrpcEnd::Other => {
-            Judged { is_failure: is_failure_status(drive, status), reason: Fault::RetryStatus(status) }
+            Judged { is_failure: is_failure_status(ctx, status), reason: Fault::RetryStatus(status) }
         }
     }
 }
@@ -107,12 +107,12 @@ pub(crate) fn end(exchange: &Exchange) -> Option<GrpcEnd> {
 ///
 /// # Spec
 /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Trailers-Only
-pub(crate) fn settle(drive: &mut Drive<'_>) {
-    let filter_code = drive.exchange.local.grpc_code.take();
-    if !is_to_be_told(drive) {
+pub(crate) fn settle(ctx: &mut ExchangeCx<'_>) {
+    let filter_code = ctx.exchange.local.grpc_code.take();
+    if !is_to_be_told(ctx) {
         return;
     }
-    let exchange = &mut *drive.exchange;
+    let exchange = &mut *ctx.exchange;
     let code = filter_code.unwrap_or_else(|| {
         let status = exchange.fault.map(Fault::grpc_status);
         status.unwrap_or_else(|| GrpcStatus::of_http(exchange.status)).code()
@@ -137,8 +137,8 @@ pub(crate) fn settle(drive: &mut Drive<'_>) {
 }
 
 /// Whether the answer at hand is one that a call has to be told in its own way.
-fn is_to_be_told(drive: &Drive<'_>) -> bool {
-    let exchange = &*drive.exchange;
+fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
+    let exchange = &*ctx.exchange;
     let is_site = exchange.site.as_ref().is_some_and(|site| site.is_under_way);
     if is_site || !has_grpc_client(exchange) {
         return false;
@@ -148,14 +148,14 @@ fn is_to_be_told(drive: &Drive<'_>) -> bool {
         let name = FieldId::from_name(name);
         name == FieldId::GrpcStatus || name == FieldId::ContentType && is_grpc(value)
     });
-    let action = drive.plan.plan.action(exchange.action);
+    let action = ctx.plan.plan.action(exchange.action);
     let is_rules_own = action.is_some_and(|action| action.response_edits.decides(FieldId::GrpcStatus.name()));
     let is_own = match &exchange.local.body {
         LocalBody::Echo | LocalBody::Drip(_) => true,
         LocalBody::Fixed { content_type, .. } | LocalBody::Typed(content_type) => {
             is_rules_own || is_grpc(content_type.as_bytes())
         }
-        LocalBody::Scratch => is_filters_own || matches!(drive.listener().handler, Handler::Demo),
+        LocalBody::Scratch => is_filters_own || matches!(ctx.listener().handler, Handler::Demo),
         LocalBody::Status | LocalBody::GrpcEnd(_) => false,
     };
     !is_own
@@ -174,9 +174,9 @@ fn has_grpc_client(exchange: &Exchange) -> bool {
 }
 
 /// Has the body of a call kept as it is sent, where the rule may try again for how a call ends.
-pub(crate) fn keep_request(drive: &mut Drive<'_>) {
-    let exchange = &mut *drive.exchange;
-    let retry = drive.plan.plan.action(exchange.action).map(|action| &action.retry);
+pub(crate) fn keep_request(ctx: &mut ExchangeCx<'_>) {
+    let exchange = &mut *ctx.exchange;
+    let retry = ctx.plan.plan.action(exchange.action).map(|action| &action.retry);
     let may_retry = retry
         .is_some_and(|retry| !retry.grpc_statuses.is_empty() && exchange.attempts_here() <= retry.attempts);
     if exchange.grpc.is_call() && may_retry && exchange.mirroring.is_none() {

@@ -4,11 +4,11 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Instant;
 
-use eddy_http::{FramedHead, HeadFault, HeadLimits, RequestHead, Version};
+use eddy_http::{H2Head, HeadFault, HeadLimits, RequestHead, Version};
 use eddy_io::Fill;
 
-use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::exchange::upgrade;
 use crate::fault::Fault;
@@ -18,20 +18,20 @@ use crate::worker::millis;
 /// Reads and parses the head; `None` when the client leaves before a head has begun.
 ///
 /// Invariant: something is held, because the session waits for it and nothing is taken out before the head is whole.
-pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
-    let limits = drive.listener().config.limits.head;
-    if let Wire::Framed(stream) = &drive.down.wire {
+pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
+    let limits = ctx.listener().config.limits.head;
+    if let Wire::Framed(stream) = &ctx.down.wire {
         let head = stream.take_head();
-        return Some(accept_framed(drive, head, &limits));
+        return Some(accept_framed(ctx, head, &limits));
     }
-    let timeout_ms = millis(drive.listener().config.timeouts.head);
+    let timeout_ms = millis(ctx.listener().config.timeouts.head);
     let mut is_timed = false;
     loop {
-        let Drive { down, exchange, worker, .. } = drive;
+        let ExchangeCx { down, exchange, worker, .. } = ctx;
         match look(exchange, down.input.held(), &limits) {
-            Ok(Some(length)) => return Some(accept(drive, length)),
+            Ok(Some(length)) => return Some(accept(ctx, length)),
             Ok(None) => {}
-            Err(fault) => return Some(refuse(drive, Fault::RequestHead(fault))),
+            Err(fault) => return Some(refuse(ctx, Fault::RequestHead(fault))),
         }
         if !is_timed {
             down.timer.arm(timeout_ms);
@@ -51,11 +51,11 @@ pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
         });
         match filled.await {
             Some(Ok(Fill::Bytes(_))) => {}
-            Some(Ok(Fill::End) | Err(_)) if drive.exchange.scanner.started() => {
-                return Some(refuse(drive, Fault::ClientGone));
+            Some(Ok(Fill::End) | Err(_)) if ctx.exchange.scanner.started() => {
+                return Some(refuse(ctx, Fault::ClientGone));
             }
             Some(Ok(Fill::End) | Err(_)) => return None,
-            None => return Some(refuse(drive, Fault::HeadTimeout)),
+            None => return Some(refuse(ctx, Fault::HeadTimeout)),
         }
     }
 }
@@ -74,8 +74,8 @@ fn look(exchange: &mut Exchange, held: &[u8], limits: &HeadLimits) -> Result<Opt
     Ok(Some(length))
 }
 
-fn accept(drive: &mut Drive<'_>, length: usize) -> Phase {
-    let Drive { down, exchange, worker, .. } = drive;
+fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> Phase {
+    let ExchangeCx { down, exchange, worker, .. } = ctx;
     exchange.started = Instant::now();
     exchange.head_bytes.clear();
     exchange.head_bytes.extend_from_slice(down.input.held().get(..length).unwrap_or_default());
@@ -91,9 +91,9 @@ fn accept(drive: &mut Drive<'_>, length: usize) -> Phase {
 }
 
 /// Takes the head of a request that has come in frames.
-fn accept_framed(drive: &mut Drive<'_>, framed: FramedHead, limits: &HeadLimits) -> Phase {
-    let FramedHead { text, fault, has_body, is_tunnel } = framed;
-    let exchange = &mut *drive.exchange;
+fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) -> Phase {
+    let H2Head { text, fault, has_body, is_tunnel } = framed;
+    let exchange = &mut *ctx.exchange;
     exchange.started = Instant::now();
     exchange.head_bytes = text;
     let read = match fault {
@@ -104,20 +104,20 @@ fn accept_framed(drive: &mut Drive<'_>, framed: FramedHead, limits: &HeadLimits)
         // What an exchange before it has left there is not of this request.
         exchange.head = RequestHead::new();
         exchange.head.version = Version::Http2;
-        return refuse(drive, Fault::RequestHead(fault));
+        return refuse(ctx, Fault::RequestHead(fault));
     }
     exchange.is_head_whole = true;
     if exchange.head.has_upgrade {
-        upgrade::add_key(exchange, &mut drive.worker.rng.borrow_mut());
+        upgrade::add_key(exchange, &mut ctx.worker.rng.borrow_mut());
     }
     exchange.upload.reader.begin_framed(exchange.head.body);
     Phase::Rules
 }
 
 /// Answers a request of which nothing more can be believed: the connection ends with it.
-fn refuse(drive: &mut Drive<'_>, fault: Fault) -> Phase {
-    drive.exchange.started = Instant::now();
-    drive.exchange.head.keep_alive = false;
-    drive.exchange.fault = Some(fault);
+fn refuse(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+    ctx.exchange.started = Instant::now();
+    ctx.exchange.head.keep_alive = false;
+    ctx.exchange.fault = Some(fault);
     Phase::Reply
 }

@@ -9,8 +9,8 @@ use eddy_config::MirrorHost;
 use eddy_http::RequestBody;
 
 use crate::exchange::attempt::write_request;
-use crate::exchange::drive::Drive;
 use crate::exchange::pump::BodyCopy;
+use crate::exchange::run::ExchangeCx;
 use crate::outbound::{self, Copied};
 use crate::worker::WorkerCluster;
 
@@ -28,13 +28,13 @@ struct Wanted {
 }
 
 /// Draws who gets a copy of the request whose head was written, on its first attempt.
-pub(super) fn begin(drive: &mut Drive<'_>) {
-    let plan = Rc::clone(&drive.plan);
-    let exchange = &mut *drive.exchange;
+pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
+    let plan = Rc::clone(&ctx.plan);
+    let exchange = &mut *ctx.exchange;
     let action = plan.plan.action(exchange.action);
     let Some(action) = action.filter(|action| !action.mirrors.is_empty()) else { return };
     if exchange.mirroring.is_none() && exchange.attempts == 1 {
-        let mut rng = drive.worker.rng.borrow_mut();
+        let mut rng = ctx.worker.rng.borrow_mut();
         let drawn = action
             .mirrors
             .iter()
@@ -53,13 +53,13 @@ pub(super) fn begin(drive: &mut Drive<'_>) {
 }
 
 /// Sends the copies of a request that has been sent.
-pub(super) fn send(drive: &mut Drive<'_>) {
-    let Some(mirroring) = drive.exchange.mirroring.take() else { return };
+pub(super) fn send(ctx: &mut ExchangeCx<'_>) {
+    let Some(mirroring) = ctx.exchange.mirroring.take() else { return };
     // The body of a copy follows its head at once.
-    drive.exchange.passes_expectation = false;
-    let copy = drive.exchange.upload.copy.take().unwrap_or_else(BodyCopy::for_others);
+    ctx.exchange.passes_expectation = false;
+    let copy = ctx.exchange.upload.copy.take().unwrap_or_else(BodyCopy::for_others);
     if copy.is_too_large {
-        drive.worker.series.mirrors_dropped.add(mirroring.copies.len() as u64);
+        ctx.worker.series.mirrors_dropped.add(mirroring.copies.len() as u64);
         return;
     }
     // What names the same host is written once.
@@ -67,26 +67,26 @@ pub(super) fn send(drive: &mut Drive<'_>) {
         let meant = mirroring.copies.iter().filter(|copy| copy.host == host);
         let clusters: Vec<Rc<WorkerCluster>> = meant.map(|copy| Rc::clone(&copy.cluster)).collect();
         if !clusters.is_empty() {
-            send_to(drive, clusters, host, &copy.bytes);
+            send_to(ctx, clusters, host, &copy.bytes);
         }
     }
 }
 
-fn send_to(drive: &mut Drive<'_>, clusters: Vec<Rc<WorkerCluster>>, host: MirrorHost, body: &[u8]) {
-    let worker = Rc::clone(drive.worker);
+fn send_to(ctx: &mut ExchangeCx<'_>, clusters: Vec<Rc<WorkerCluster>>, host: MirrorHost, body: &[u8]) {
+    let worker = Rc::clone(ctx.worker);
     let framing = match body.len() as u64 {
         0 => RequestBody::None,
         length => RequestBody::Length(length),
     };
     let mut request = Vec::new();
-    if write_request(drive, framing, host, &mut request).is_err() {
+    if write_request(ctx, framing, host, &mut request).is_err() {
         worker.series.mirrors_dropped.add(clusters.len() as u64);
         return;
     }
     let head_bytes = request.len();
     request.extend_from_slice(body);
     let request: Rc<[u8]> = request.into();
-    let method = drive.exchange.head.method;
+    let method = ctx.exchange.head.method;
     for cluster in clusters {
         if worker.mirrors.get() >= MIRRORS_MAX {
             worker.series.mirrors_dropped.increment();

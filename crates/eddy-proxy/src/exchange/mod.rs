@@ -1,13 +1,12 @@
 //! One request and its response, from the first byte of the head to the record of how it ended.
 //!
-//! [`phase::Phase`] is the table of contents; [`drive::drive`] goes through it once, down and up again.
+//! [`phase::Phase`] is the table of contents; [`run::run_exchange`] goes through it once, down and up again.
 
 mod answer;
 mod attempt;
 mod body;
 mod bulk;
 mod demo;
-mod drive;
 mod due;
 mod failover;
 mod filter;
@@ -22,6 +21,7 @@ mod pump;
 mod reply;
 mod route;
 mod rules;
+mod run;
 mod site;
 mod state;
 mod transfer;
@@ -32,9 +32,9 @@ mod watch;
 
 pub(crate) use attempt::AddressKey;
 pub(crate) use body::{BodyProbe, BodyReader};
-pub(crate) use drive::{Drive, Next, drive};
 pub use filter::BadChain;
 pub(crate) use filter::{Crossing, FailureKind, FilterChain, FilterChains, build_chains, flush_ended};
 pub(crate) use grpc::end as grpc_end;
 pub(crate) use pump::{Framing, Pump};
+pub(crate) use run::{ExchangeCx, Next, run_exchange};
 pub(crate) use state::Exchange;

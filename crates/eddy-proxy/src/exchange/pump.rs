@@ -7,7 +7,7 @@ use eddy_http::{CHUNK_END, CONTINUE, ChunkFault, Fields, write_chunk_header, wri
 use eddy_io::{Buffer, Stream};
 
 use crate::exchange::body::BodyReader;
-use crate::framed::FramedStream;
+use crate::h2::H2Stream;
 
 /// Data up to this size is copied behind its head or chunk header, which costs less than a gathering write;
 /// larger data is written from where it was read.
@@ -323,7 +323,7 @@ impl Pump {
     pub(crate) fn poll_frames(
         &mut self,
         cx: &Context<'_>,
-        stream: &FramedStream,
+        stream: &H2Stream,
         source: &mut Buffer,
     ) -> Poll<io::Result<usize>> {
         let ends = self.framing == Framing::Frames && self.is_finished && self.tail.is_empty();

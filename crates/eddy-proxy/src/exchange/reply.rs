@@ -10,57 +10,57 @@ use eddy_http::{
 };
 
 use crate::exchange::answer::{self, may_keep_alive};
-use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::exchange::{demo, filter, grpc, site, upgrade};
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
 /// Writes the whole answer.
-pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
-    if let Some(phase) = site::show_error_page(drive) {
+pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> Phase {
+    if let Some(phase) = site::show_error_page(ctx) {
         return phase;
     }
-    if let Some(fault) = drive.exchange.fault {
-        drive.exchange.status = site::status_of(drive, fault);
-        drive.exchange.local.body = LocalBody::Status;
-        drive.exchange.local.location.clear();
+    if let Some(fault) = ctx.exchange.fault {
+        ctx.exchange.status = site::status_of(ctx, fault);
+        ctx.exchange.local.body = LocalBody::Status;
+        ctx.exchange.local.location.clear();
         if matches!(fault, Fault::ClientGone | Fault::ClientSlow | Fault::FilterReset | Fault::RuleClose) {
             return Phase::Finish;
         }
     }
-    drive.exchange.upgrade.clear();
-    if upgrade::may_say(drive.exchange, drive.exchange.status).is_err() {
+    ctx.exchange.upgrade.clear();
+    if upgrade::may_say(ctx.exchange, ctx.exchange.status).is_err() {
         let fault = Fault::RequestHead(HeadFault::ConnectRefused);
-        drive.exchange.fault = Some(fault);
-        drive.exchange.status = fault.status();
-        drive.exchange.local.body = LocalBody::Status;
-        drive.exchange.local.location.clear();
+        ctx.exchange.fault = Some(fault);
+        ctx.exchange.status = fault.status();
+        ctx.exchange.local.body = LocalBody::Status;
+        ctx.exchange.local.location.clear();
     }
-    if matches!(drive.exchange.local.body, LocalBody::Echo)
-        && let Err(fault) = demo::collect(drive).await
+    if matches!(ctx.exchange.local.body, LocalBody::Echo)
+        && let Err(fault) = demo::collect(ctx).await
     {
-        drive.exchange.fault = Some(fault);
-        drive.exchange.status = fault.status();
-        drive.exchange.local.body = LocalBody::Status;
+        ctx.exchange.fault = Some(fault);
+        ctx.exchange.status = fault.status();
+        ctx.exchange.local.body = LocalBody::Status;
         if fault == Fault::ClientGone {
             return Phase::Finish;
         }
     }
-    if drive.exchange.answer.is_half_sent() {
+    if ctx.exchange.answer.is_half_sent() {
         // Part of an interim response is with the client; nothing can follow it but the end.
         return Phase::Finish;
     }
-    grpc::settle(drive);
+    grpc::settle(ctx);
     // What was staged of an endpoint's answer that turned out to be broken.
-    drive.exchange.answer.clear();
-    if let Err(fault) = write(drive).await {
-        drive.exchange.fault = Some(fault);
+    ctx.exchange.answer.clear();
+    if let Err(fault) = write(ctx).await {
+        ctx.exchange.fault = Some(fault);
         return Phase::Finish;
     }
-    let drip = match drive.exchange.local.body {
+    let drip = match ctx.exchange.local.body {
         LocalBody::Drip(drip) => Some(drip),
         LocalBody::Status
         | LocalBody::Fixed { .. }
@@ -69,43 +69,43 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
         | LocalBody::Echo
         | LocalBody::GrpcEnd(_) => None,
     };
-    let sent = match (flush(drive).await, drip) {
-        (Ok(()), Some(drip)) => demo::drip(drive, drip).await,
+    let sent = match (flush(ctx).await, drip) {
+        (Ok(()), Some(drip)) => demo::drip(ctx, drip).await,
         (sent, _) => sent,
     };
     if let Err(fault) = sent {
-        drive.exchange.fault = Some(fault);
+        ctx.exchange.fault = Some(fault);
     }
     Phase::Finish
 }
 
 /// Stages the head and, where it is at hand, the body.
-async fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    if !filter::sees_answers(drive) {
-        return write_plain(drive);
+async fn write(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    if !filter::sees_answers(ctx) {
+        return write_plain(ctx);
     }
-    match write_filtered(drive).await {
+    match write_filtered(ctx).await {
         // A filter that fails at an answer of our own: the client is told of that, past all filters.
         Err(fault @ (Fault::FilterFailed | Fault::FilterTimeout | Fault::FilterBody)) => {
-            drive.exchange.fault = Some(fault);
-            drive.exchange.status = fault.status();
-            drive.exchange.local.body = LocalBody::Status;
-            drive.exchange.local.location.clear();
-            drive.exchange.answer.clear();
-            grpc::settle(drive);
-            write_plain(drive)
+            ctx.exchange.fault = Some(fault);
+            ctx.exchange.status = fault.status();
+            ctx.exchange.local.body = LocalBody::Status;
+            ctx.exchange.local.location.clear();
+            ctx.exchange.answer.clear();
+            grpc::settle(ctx);
+            write_plain(ctx)
         }
         written => written,
     }
 }
 
-fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let keep_alive = may_keep_alive(drive) && swallow_body(drive);
-    let date = drive.worker.date();
-    let plan = Rc::clone(&drive.plan);
-    let action = plan.plan.action(drive.exchange.action);
-    let own_edits = site::answer_edits(drive, drive.exchange.status, action);
-    let exchange = &mut *drive.exchange;
+fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let keep_alive = may_keep_alive(ctx) && swallow_body(ctx);
+    let date = ctx.worker.date();
+    let plan = Rc::clone(&ctx.plan);
+    let action = plan.plan.action(ctx.exchange.action);
+    let own_edits = site::answer_edits(ctx, ctx.exchange.status, action);
+    let exchange = &mut *ctx.exchange;
     let version = exchange.head.version;
     let body_len = body_len(exchange);
     exchange.keeps_alive = keep_alive;
@@ -130,8 +130,8 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
     };
     exchange.answer.out.clear();
     write_local_head(&mut exchange.answer.out, &reply);
-    check_egress(drive, ResponseBody::Length(body_len))?;
-    let exchange = &mut *drive.exchange;
+    check_egress(ctx, ResponseBody::Length(body_len))?;
+    let exchange = &mut *ctx.exchange;
     exchange.answer.end_head();
     if version == Version::Http2 {
         exchange.answer.set_framing(Framing::Frames, None);
@@ -154,48 +154,48 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
 }
 
 /// As [`write_plain`], by way of the filters: they see an answer of our own as they see one of an endpoint.
-async fn write_filtered(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let local = std::mem::take(&mut drive.exchange.local.body);
+async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let local = std::mem::take(&mut ctx.exchange.local.body);
     let (body, message) = match &local {
-        LocalBody::Status => (status_text(drive.exchange.status).to_vec(), Vec::new()),
+        LocalBody::Status => (status_text(ctx.exchange.status).to_vec(), Vec::new()),
         LocalBody::Fixed { body, .. } => (body.to_vec(), Vec::new()),
         LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo | LocalBody::Drip(_) => {
-            (std::mem::take(&mut drive.exchange.scratch), Vec::new())
+            (std::mem::take(&mut ctx.exchange.scratch), Vec::new())
         }
-        LocalBody::GrpcEnd(_) => (Vec::new(), std::mem::take(&mut drive.exchange.scratch)),
+        LocalBody::GrpcEnd(_) => (Vec::new(), std::mem::take(&mut ctx.exchange.scratch)),
     };
-    let location = std::mem::take(&mut drive.exchange.local.location);
-    let has_body = drive.exchange.head.method != Method::Head && may_have_body(drive.exchange.status);
+    let location = std::mem::take(&mut ctx.exchange.local.location);
+    let has_body = ctx.exchange.head.method != Method::Head && may_have_body(ctx.exchange.status);
     let reply = LocalReply {
         content_type: Some(content_type_of(&local)),
         location: (!location.is_empty()).then_some(&location),
         body_len: body.len() as u64,
         keep_alive: true,
         grpc: grpc_reply(&local, &message),
-        ..LocalReply::new(drive.exchange.status)
+        ..LocalReply::new(ctx.exchange.status)
     };
-    filter::local(drive, &reply, if has_body { &body } else { &[] }).await?;
-    let is_swallowed = swallow_body(drive);
-    drive.exchange.is_local = true;
-    drive.exchange.is_answered = true;
-    answer::write(drive, is_swallowed, true)?;
-    if !drive.exchange.answer.is_ending() {
-        drive.exchange.answer.finish(Fields::default());
+    filter::local(ctx, &reply, if has_body { &body } else { &[] }).await?;
+    let is_swallowed = swallow_body(ctx);
+    ctx.exchange.is_local = true;
+    ctx.exchange.is_answered = true;
+    answer::write(ctx, is_swallowed, true)?;
+    if !ctx.exchange.answer.is_ending() {
+        ctx.exchange.answer.finish(Fields::default());
     }
     Ok(())
 }
 
-fn check_egress(drive: &mut Drive<'_>, body: ResponseBody) -> Result<(), Fault> {
-    let exchange = &mut *drive.exchange;
+fn check_egress(ctx: &mut ExchangeCx<'_>, body: ResponseBody) -> Result<(), Fault> {
+    let exchange = &mut *ctx.exchange;
     let body = if exchange.head.method == Method::Head || !may_have_body(exchange.status) {
         ResponseBody::None
     } else {
         body
     };
-    let mut egress = drive.worker.egress.borrow_mut();
+    let mut egress = ctx.worker.egress.borrow_mut();
     egress.check_response(&exchange.answer.out, exchange.status, body, exchange.head.method).map_err(
         |fault| {
-            drive.worker.series.egress_stopped.increment();
+            ctx.worker.series.egress_stopped.increment();
             tracing::error!(
                 ?fault,
                 "the local answer about to be sent is not what was meant; it was not sent"
@@ -207,9 +207,9 @@ fn check_egress(drive: &mut Drive<'_>, body: ResponseBody) -> Result<(), Fault> 
 }
 
 /// Writes what is staged to the client.
-pub(crate) async fn flush(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let timeouts = drive.listener().config.timeouts;
-    let Drive { down, exchange, worker, .. } = drive;
+pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let timeouts = ctx.listener().config.timeouts;
+    let ExchangeCx { down, exchange, worker, .. } = ctx;
     let mut guard = RateGuard::new(timeouts.body_rate_min, timeouts.body_grace);
     poll_fn(|cx| {
         while exchange.answer.has_output() {
@@ -236,8 +236,8 @@ pub(crate) async fn flush(drive: &mut Drive<'_>) -> Result<(), Fault> {
 /// Takes away a request body that has arrived already; whether that was all of it.
 ///
 /// What has not arrived cannot be told from a next request, so the connection then ends with the answer.
-fn swallow_body(drive: &mut Drive<'_>) -> bool {
-    let Drive { down, exchange, .. } = drive;
+fn swallow_body(ctx: &mut ExchangeCx<'_>) -> bool {
+    let ExchangeCx { down, exchange, .. } = ctx;
     while !exchange.upload.reader.is_done() {
         match exchange.upload.reader.next(down.input.held()) {
             Ok(piece) => {

@@ -8,52 +8,52 @@ use eddy_http::{HeadFault, Method};
 use eddy_route::{RouteRequest, Step};
 use eddy_upstream::Rng;
 
-use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::rules::{append_query, reset_target, set_due};
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::LocalBody;
 use crate::exchange::{demo, filter, site};
 use crate::fault::Fault;
 use crate::plan::Handler;
 
 /// Looks the request up, and makes ready for the filters that go with its rule.
-pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
-    if let Some(phase) = answer_challenge(drive) {
+pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> Phase {
+    if let Some(phase) = answer_challenge(ctx) {
         return phase;
     }
-    let found = find(drive);
-    if refuses_connect(drive) {
-        return fail(drive, Fault::RequestHead(HeadFault::ConnectRefused));
+    let found = find(ctx);
+    if refuses_connect(ctx) {
+        return fail(ctx, Fault::RequestHead(HeadFault::ConnectRefused));
     }
     let begun = match found {
         // The listener's filters see a request that no rule matches, too, and those of the demo endpoint: one of them may answer it or change it.
-        Ok(()) | Err(Fault::NoRule) => filter::begin(drive),
+        Ok(()) | Err(Fault::NoRule) => filter::begin(ctx),
         Err(fault) => Err(fault),
     };
     match begun {
         Ok(()) => Phase::Filter,
-        Err(fault) => fail(drive, fault),
+        Err(fault) => fail(ctx, fault),
     }
 }
 
 /// Answers an authority that asks who is served here, before any rule or filter can stand in its way (RFC 8555 §8.3).
-fn answer_challenge(drive: &mut Drive<'_>) -> Option<Phase> {
-    let challenges = drive.plan.plan.challenges.as_ref()?;
-    if !matches!(drive.exchange.head.method, Method::Get | Method::Head) {
+fn answer_challenge(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
+    let challenges = ctx.plan.plan.challenges.as_ref()?;
+    if !matches!(ctx.exchange.head.method, Method::Get | Method::Head) {
         return None;
     }
-    let body = challenges.answer_to(&drive.exchange.path)?;
-    drive.exchange.status = 200;
-    drive.exchange.local.body = LocalBody::Fixed { body, content_type: "application/octet-stream".into() };
+    let body = challenges.answer_to(&ctx.exchange.path)?;
+    ctx.exchange.status = 200;
+    ctx.exchange.local.body = LocalBody::Fixed { body, content_type: "application/octet-stream".into() };
     Some(Phase::Reply)
 }
 
 /// Whether the request is a `CONNECT` and its rule takes none; no filter sees such a one.
-fn refuses_connect(drive: &Drive<'_>) -> bool {
-    if drive.exchange.head.method != Method::Connect {
+fn refuses_connect(ctx: &ExchangeCx<'_>) -> bool {
+    if ctx.exchange.head.method != Method::Connect {
         return false;
     }
-    let action = drive.action();
+    let action = ctx.action();
     action.is_none_or(|action| action.upgrades.connect == Connect::Refuse)
 }
 
@@ -61,62 +61,62 @@ fn refuses_connect(drive: &Drive<'_>) -> bool {
 ///
 /// # Errors
 /// [`Fault::RewriteFailed`]; that no rule matches now is told when the filters are done.
-pub(crate) fn again(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    drive.exchange.rule = None;
-    drive.exchange.step = "-";
-    drive.exchange.action = None;
-    drive.exchange.cluster = None;
-    drive.exchange.filtering.is_target_own = false;
-    reset_target(drive.exchange);
-    match find(drive) {
-        Ok(()) | Err(Fault::NoRule) => filter::begin(drive),
+pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    ctx.exchange.rule = None;
+    ctx.exchange.step = "-";
+    ctx.exchange.action = None;
+    ctx.exchange.cluster = None;
+    ctx.exchange.filtering.is_target_own = false;
+    reset_target(ctx.exchange);
+    match find(ctx) {
+        Ok(()) | Err(Fault::NoRule) => filter::begin(ctx),
         Err(fault) => Err(fault),
     }
 }
 
 /// Does what the rule says.
-pub(crate) fn act(drive: &mut Drive<'_>) -> Phase {
+pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> Phase {
     // The worker's own count of references: that of the plan itself is shared by all workers.
-    let plan = Rc::clone(&drive.plan);
+    let plan = Rc::clone(&ctx.plan);
     let plan = &plan.plan;
-    if let Some(Handler::Demo) = plan.listeners.get(drive.index).map(|listener| &listener.handler) {
-        return demo::prepare(drive);
+    if let Some(Handler::Demo) = plan.listeners.get(ctx.index).map(|listener| &listener.handler) {
+        return demo::prepare(ctx);
     }
-    let is_site = drive.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
-    let action = plan.action(drive.exchange.action);
+    let is_site = ctx.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
+    let action = plan.action(ctx.exchange.action);
     if action.is_none() && !is_site {
-        return fail(drive, Fault::NoRule);
+        return fail(ctx, Fault::NoRule);
     }
-    let rules = drive.plan.series.rules.get(drive.index);
-    if let Some(series) = rules.zip(drive.exchange.rule).and_then(|(rules, rule)| rules.get(rule)) {
+    let rules = ctx.plan.series.rules.get(ctx.index);
+    if let Some(series) = rules.zip(ctx.exchange.rule).and_then(|(rules, rule)| rules.get(rule)) {
         series.requests.increment();
     }
     match action {
-        _ if is_site => site::act(drive, action),
-        Some(action) => follow(drive, action),
-        None => fail(drive, Fault::NoRule),
+        _ if is_site => site::act(ctx, action),
+        Some(action) => follow(ctx, action),
+        None => fail(ctx, Fault::NoRule),
     }
 }
 
-pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
-    drive.exchange.fault = Some(fault);
+pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+    ctx.exchange.fault = Some(fault);
     Phase::Reply
 }
 
-fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let plan = Rc::clone(&drive.plan);
+fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let plan = Rc::clone(&ctx.plan);
     let plan = &plan.plan;
-    let Some(listener) = plan.listeners.get(drive.index) else { return Err(Fault::NoRule) };
-    if let Some(site) = &mut drive.exchange.site {
+    let Some(listener) = plan.listeners.get(ctx.index) else { return Err(Fault::NoRule) };
+    if let Some(site) = &mut ctx.exchange.site {
         // Before a filter changed the request, it may have been for another rule.
         site.is_under_way = false;
     }
     let router = match &listener.handler {
         Handler::Router(router) => router,
-        Handler::Sites(at) => return site::find(drive, *at),
+        Handler::Sites(at) => return site::find(ctx, *at),
         Handler::Demo | Handler::Forward(_) => return Err(Fault::NoRule),
     };
-    let exchange = &mut *drive.exchange;
+    let exchange = &mut *ctx.exchange;
     let head = &exchange.head;
     let bytes = exchange.head_bytes.as_slice();
     let request = RouteRequest {
@@ -125,18 +125,18 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
         path: &exchange.path,
         query: head.query.map(|query| query.of(bytes)).unwrap_or_default(),
         target: &exchange.target,
-        scheme: drive.down.client.scheme().as_bytes(),
+        scheme: ctx.down.client.scheme().as_bytes(),
         method: head.method_name(bytes),
-        random: if router.has_fractions() { drive.worker.rng.borrow_mut().bits() } else { 0 },
+        random: if router.has_fractions() { ctx.worker.rng.borrow_mut().bits() } else { 0 },
         fields: head.fields(bytes),
     };
-    let mut scratch = drive.worker.route.borrow_mut();
+    let mut scratch = ctx.worker.route.borrow_mut();
     let found = router.lookup(&request, &mut scratch);
     let every = u64::from(plan.config.route_check);
-    if every > 0 && drive.worker.rng.borrow_mut().below(every) == 0 {
-        drive.worker.series.route_checks.increment();
+    if every > 0 && ctx.worker.rng.borrow_mut().below(every) == 0 {
+        ctx.worker.series.route_checks.increment();
         if !router.agrees(found, &request, &mut scratch) {
-            drive.worker.series.route_mismatches.increment();
+            ctx.worker.series.route_mismatches.increment();
         }
     }
     let found = found.ok_or(Fault::NoRule)?;
@@ -153,7 +153,7 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     exchange.action = Some(found.rule.action as usize);
     let action = plan.config.actions.get(found.rule.action as usize);
     if let Some(ActionKind::Sites(at)) = action.map(|action| &action.kind) {
-        return site::find(drive, *at);
+        return site::find(ctx, *at);
     }
     if is_rewritten && !exchange.filtering.is_target_own {
         std::mem::swap(&mut exchange.target, &mut exchange.scratch);
@@ -161,52 +161,52 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     }
     if let Some(ActionKind::Cluster(cluster)) = action.map(|action| &action.kind) {
         // Filters are told of it; a cluster that is drawn is drawn when they are done.
-        drive.exchange.cluster = Some(*cluster);
+        ctx.exchange.cluster = Some(*cluster);
     }
     Ok(())
 }
 
-pub(crate) fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {
+pub(crate) fn follow(ctx: &mut ExchangeCx<'_>, action: &Action) -> Phase {
     if let Some(timeout) = action.timeout {
-        set_due(drive, timeout);
+        set_due(ctx, timeout);
     }
     match &action.kind {
         ActionKind::Cluster(cluster) => {
-            drive.exchange.cluster = Some(*cluster);
+            ctx.exchange.cluster = Some(*cluster);
             Phase::Endpoint
         }
         ActionKind::Weighted(clusters) => {
-            let drawn = draw(clusters, |cluster| cluster.weight, &mut drive.worker.rng.borrow_mut());
-            drive.exchange.cluster = drawn.map(|cluster| cluster.cluster);
+            let drawn = draw(clusters, |cluster| cluster.weight, &mut ctx.worker.rng.borrow_mut());
+            ctx.exchange.cluster = drawn.map(|cluster| cluster.cluster);
             Phase::Endpoint
         }
         ActionKind::Split(shares) => {
-            let drawn = draw(shares, |share| share.weight, &mut drive.worker.rng.borrow_mut());
-            let plan = Rc::clone(&drive.plan);
+            let drawn = draw(shares, |share| share.weight, &mut ctx.worker.rng.borrow_mut());
+            let plan = Rc::clone(&ctx.plan);
             let action = plan.plan.action(drawn.map(|share| share.action));
             match action {
                 Some(action) if !matches!(action.kind, ActionKind::Split(_)) => {
-                    drive.exchange.action = drawn.map(|share| share.action);
-                    follow(drive, action)
+                    ctx.exchange.action = drawn.map(|share| share.action);
+                    follow(ctx, action)
                 }
-                Some(_) | None => fail(drive, Fault::NoEndpoint),
+                Some(_) | None => fail(ctx, Fault::NoEndpoint),
             }
         }
         ActionKind::Respond(respond) => {
-            drive.exchange.status = respond.status;
-            drive.exchange.local.body = LocalBody::Fixed {
+            ctx.exchange.status = respond.status;
+            ctx.exchange.local.body = LocalBody::Fixed {
                 body: Arc::clone(&respond.body),
                 content_type: Arc::clone(&respond.content_type),
             };
             Phase::Reply
         }
         ActionKind::Redirect(redirect) => {
-            locate(drive, redirect);
-            drive.exchange.status = redirect.status;
+            locate(ctx, redirect);
+            ctx.exchange.status = redirect.status;
             Phase::Reply
         }
         // Where it leads was found out with the rule.
-        ActionKind::Sites(_) => fail(drive, Fault::NoRule),
+        ActionKind::Sites(_) => fail(ctx, Fault::NoRule),
     }
 }
 
@@ -229,13 +229,13 @@ fn draw<'s, T>(shares: &'s [T], weight_of: impl Fn(&T) -> u32, rng: &mut Rng) ->
 /// Writes the `Location` of a redirect (RFC 9110 §10.2.2).
 ///
 /// A relative reference where neither scheme nor host is given; with one of them, the other is the request's.
-fn locate(drive: &mut Drive<'_>, redirect: &Redirect) {
-    let exchange = &mut *drive.exchange;
+fn locate(ctx: &mut ExchangeCx<'_>, redirect: &Redirect) {
+    let exchange = &mut *ctx.exchange;
     let location = &mut exchange.local.location;
     location.clear();
     if redirect.is_absolute || redirect.scheme.is_some() || redirect.host.is_some() || redirect.port.is_some()
     {
-        let own = drive.down.client.scheme();
+        let own = ctx.down.client.scheme();
         let scheme = redirect.scheme.as_deref().unwrap_or(own);
         location.extend_from_slice(scheme.as_bytes());
         location.extend_from_slice(b"://");

@@ -4,26 +4,26 @@ use eddy_http::{Method, RequestBody, RequestHead, TargetForm};
 use eddy_io::TICK_MS;
 use eddy_route::normalise::{Normal, PathFault};
 
-use crate::exchange::drive::Drive;
 use crate::exchange::grpc;
 use crate::exchange::phase::Phase;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::plan::Handler;
 use crate::worker::{Waited, millis};
 
 /// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
-pub(crate) fn apply(drive: &mut Drive<'_>) -> Phase {
-    grpc::note_request(drive.exchange);
-    match check(drive) {
-        Ok(()) if is_for_us(&drive.exchange.head) || is_refused_by_site(drive) => {
-            let is_options = drive.exchange.head.method == Method::Options;
-            drive.exchange.status = if is_options { 204 } else { 405 };
+pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> Phase {
+    grpc::note_request(ctx.exchange);
+    match check(ctx) {
+        Ok(()) if is_for_us(&ctx.exchange.head) || is_refused_by_site(ctx) => {
+            let is_options = ctx.exchange.head.method == Method::Options;
+            ctx.exchange.status = if is_options { 204 } else { 405 };
             Phase::Reply
         }
         Ok(()) => Phase::Route,
         Err(fault) => {
-            drive.exchange.fault = Some(fault);
+            ctx.exchange.fault = Some(fault);
             Phase::Reply
         }
     }
@@ -40,28 +40,28 @@ fn is_for_us(head: &RequestHead) -> bool {
 }
 
 /// Whether the request is a `TRACE` that meets an `nginx.conf`: NGINX answers them all 405.
-fn is_refused_by_site(drive: &Drive<'_>) -> bool {
-    drive.exchange.head.method == Method::Trace && matches!(drive.listener().handler, Handler::Sites(_))
+fn is_refused_by_site(ctx: &ExchangeCx<'_>) -> bool {
+    ctx.exchange.head.method == Method::Trace && matches!(ctx.listener().handler, Handler::Sites(_))
 }
 
-fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let is_site = matches!(drive.listener().handler, Handler::Sites(_));
-    let config = &drive.listener().config;
+fn check(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let is_site = matches!(ctx.listener().handler, Handler::Sites(_));
+    let config = &ctx.listener().config;
     let normaliser = config.normaliser;
     let strips_port = config.strips_port;
     let timeout = config.timeouts.exchange;
     let body_bytes_max = config.limits.body_bytes_max;
     if let Some(timeout) = timeout {
-        set_due(drive, timeout);
+        set_due(ctx, timeout);
     }
-    let waited = std::mem::take(&mut drive.down.waited);
-    if waited == Waited::TooLong || !drive.worker.admits(&drive.plan) {
-        drive.worker.series.shed.increment();
+    let waited = std::mem::take(&mut ctx.down.waited);
+    if waited == Waited::TooLong || !ctx.worker.admits(&ctx.plan) {
+        ctx.worker.series.shed.increment();
         // The connection stays: opening another would cost more than the request.
         return Err(Fault::Overload);
     }
-    grpc::set_deadline(drive)?;
-    let exchange = &mut *drive.exchange;
+    grpc::set_deadline(ctx)?;
+    let exchange = &mut *ctx.exchange;
     exchange.normaliser = normaliser;
     if strips_port && exchange.head.method != Method::Connect {
         // The port of `CONNECT` is where the tunnel leads to (RFC 9110 §9.3.6).
@@ -82,11 +82,11 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
 }
 
 /// Sets the time by which the exchange must be over; the earlier one counts.
-pub(crate) fn set_due(drive: &mut Drive<'_>, timeout: std::time::Duration) {
+pub(crate) fn set_due(ctx: &mut ExchangeCx<'_>, timeout: std::time::Duration) {
     let timeout_ms = millis(timeout);
     // The worker's clock may be a tick behind.
-    let due_ms = drive.worker.timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
-    drive.exchange.due_ms = drive.exchange.due_ms.min(due_ms);
+    let due_ms = ctx.worker.timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
+    ctx.exchange.due_ms = ctx.exchange.due_ms.min(due_ms);
 }
 
 /// Fills in the path that is matched and the target that is sent, from what the head says.

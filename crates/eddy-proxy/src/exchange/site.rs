@@ -9,9 +9,9 @@ use eddy_io::Peer;
 use eddy_route::nginx::{Outcome, SiteRequest, SiteTls, Sites, Walk};
 use eddy_upstream::Tried;
 
-use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::route::{fail, follow};
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::fault::{Fault, Side};
 use crate::plan::ListenerPlan;
@@ -66,30 +66,30 @@ impl SiteState {
 ///
 /// # Errors
 /// [`Fault::RewriteFailed`] when what is to be sent cannot be.
-pub(crate) fn find(drive: &mut Drive<'_>, at: SitesAt) -> Result<(), Fault> {
-    let plan = Rc::clone(&drive.plan);
+pub(crate) fn find(ctx: &mut ExchangeCx<'_>, at: SitesAt) -> Result<(), Fault> {
+    let plan = Rc::clone(&ctx.plan);
     let Some(sites) = plan.plan.config.sites.get(at.sites) else { return Err(Fault::NoRule) };
-    let mut site = drive.exchange.site.take().unwrap_or_else(SiteState::new);
+    let mut site = ctx.exchange.site.take().unwrap_or_else(SiteState::new);
     site.is_under_way = true;
     site.at = at;
     site.challenges.clear();
-    leave_out_fields(drive, sites, at.address);
+    leave_out_fields(ctx, sites, at.address);
     {
-        let mut rng = drive.worker.rng.borrow_mut();
+        let mut rng = ctx.worker.rng.borrow_mut();
         site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
     }
-    let mut scratch = drive.worker.route.borrow_mut();
-    let request = request(drive, site.id);
+    let mut scratch = ctx.worker.route.borrow_mut();
+    let request = request(ctx, site.id);
     site.outcome = sites.walk(at.address, &request, &mut site.walk, &mut scratch);
     drop(scratch);
-    settle(drive, sites, site)
+    settle(ctx, sites, site)
 }
 
 /// Leaves out fields whose names NGINX takes for invalid: two programs may read `X_User` as the same field as `X-User`.
-fn leave_out_fields(drive: &mut Drive<'_>, sites: &Sites, address: usize) {
-    let Exchange { head, head_bytes, .. } = &mut *drive.exchange;
+fn leave_out_fields(ctx: &mut ExchangeCx<'_>, sites: &Sites, address: usize) {
+    let Exchange { head, head_bytes, .. } = &mut *ctx.exchange;
     let mut filter = {
-        let mut scratch = drive.worker.route.borrow_mut();
+        let mut scratch = ctx.worker.route.borrow_mut();
         sites.field_filter(address, head.host.of(head_bytes), &mut scratch)
     };
     let mut asked = filter;
@@ -99,80 +99,79 @@ fn leave_out_fields(drive: &mut Drive<'_>, sites: &Sites, address: usize) {
 }
 
 /// Notes where the walk ended, and writes the target for its upstream.
-fn settle(drive: &mut Drive<'_>, sites: &Sites, mut site: Box<SiteState>) -> Result<(), Fault> {
-    drive.exchange.step =
-        sites.places().get(site.walk.place() as usize).map_or("-", |place| place.kind.word());
-    drive.exchange.rule = drive.listener().site_rule(site.at.sites, site.walk.place());
-    drive.exchange.action = None;
-    drive.exchange.cluster = None;
+fn settle(ctx: &mut ExchangeCx<'_>, sites: &Sites, mut site: Box<SiteState>) -> Result<(), Fault> {
+    ctx.exchange.step = sites.places().get(site.walk.place() as usize).map_or("-", |place| place.kind.word());
+    ctx.exchange.rule = ctx.listener().site_rule(site.at.sites, site.walk.place());
+    ctx.exchange.action = None;
+    ctx.exchange.cluster = None;
     let mut settled = Ok(());
     if let Outcome::Proxy { action } = site.outcome {
-        let mut target = std::mem::take(&mut drive.exchange.scratch);
+        let mut target = std::mem::take(&mut ctx.exchange.scratch);
         {
-            let mut scratch = drive.worker.route.borrow_mut();
-            let request = request(drive, site.id);
+            let mut scratch = ctx.worker.route.borrow_mut();
+            let request = request(ctx, site.id);
             settled = sites
                 .write_target(&request, &mut site.walk, &mut scratch, &mut target)
                 .map_err(|_| Fault::RewriteFailed);
         }
         let action = action as usize;
-        drive.exchange.action = Some(action);
-        if let Some(ActionKind::Cluster(cluster)) = drive.action().map(|action| &action.kind) {
-            drive.exchange.cluster = Some(*cluster);
+        ctx.exchange.action = Some(action);
+        if let Some(ActionKind::Cluster(cluster)) = ctx.action().map(|action| &action.kind) {
+            ctx.exchange.cluster = Some(*cluster);
         }
-        std::mem::swap(&mut drive.exchange.target, &mut target);
-        drive.exchange.scratch = target;
+        std::mem::swap(&mut ctx.exchange.target, &mut target);
+        ctx.exchange.scratch = target;
     }
-    drive.exchange.site = Some(site);
+    ctx.exchange.site = Some(site);
     settled
 }
 
 /// Does what the walk ended with.
-pub(crate) fn act(drive: &mut Drive<'_>, action: Option<&Action>) -> Phase {
-    let plan = Rc::clone(&drive.plan);
-    let Some((sites, mut site)) = take(drive, &plan) else { return fail(drive, Fault::NoRule) };
+pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> Phase {
+    let plan = Rc::clone(&ctx.plan);
+    let Some((sites, mut site)) = take(ctx, &plan) else { return fail(ctx, Fault::NoRule) };
     let mut prepared = Ok(());
     let phase = match site.outcome {
         Outcome::Proxy { .. } => {
-            prepared = prepare(drive, sites, &mut site);
+            prepared = prepare(ctx, sites, &mut site);
             None
         }
         Outcome::Text { status } => {
             let place = sites.places().get(site.walk.place() as usize);
             let content_type =
                 place.map_or_else(|| "text/plain".into(), |place| Arc::clone(&place.default_type));
-            drive.exchange.scratch.clear();
-            drive.exchange.scratch.extend_from_slice(site.walk.text());
-            drive.exchange.local.body = LocalBody::Typed(content_type);
-            drive.exchange.status = status;
+            ctx.exchange.scratch.clear();
+            ctx.exchange.scratch.extend_from_slice(site.walk.text());
+            ctx.exchange.local.body = LocalBody::Typed(content_type);
+            ctx.exchange.status = status;
             Some(Phase::Reply)
         }
         Outcome::Redirect { status } | Outcome::Status { status } => {
-            drive.exchange.status = status;
+            ctx.exchange.status = status;
             Some(Phase::Reply)
         }
         Outcome::Close => None,
     };
     if phase.is_some() {
-        let mut location = std::mem::take(&mut drive.exchange.local.location);
-        sites.write_location(&request(drive, site.id), &mut site.walk, &mut location);
-        drive.exchange.local.location = location;
+        let mut location = std::mem::take(&mut ctx.exchange.local.location);
+        sites.write_location(&request(ctx, site.id), &mut site.walk, &mut location);
+        ctx.exchange.local.location = location;
     }
     let outcome = site.outcome;
-    drive.exchange.site = Some(site);
+    ctx.exchange.site = Some(site);
     match (phase, prepared, action) {
         (Some(phase), _, _) => phase,
-        (None, Err(_), _) => fail(drive, Fault::RewriteFailed),
-        (None, Ok(()), Some(action)) if outcome != Outcome::Close => follow(drive, action),
-        _ => fail(drive, Fault::RuleClose),
+        (None, Err(_), _) => fail(ctx, Fault::RewriteFailed),
+        (None, Ok(()), Some(action)) if outcome != Outcome::Close => follow(ctx, action),
+        _ => fail(ctx, Fault::RuleClose),
     }
 }
 
 /// Puts what `proxy_set_header` says into the head.
-fn prepare(drive: &mut Drive<'_>, sites: &Sites, site: &mut SiteState) -> Result<(), EditFault> {
+fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Result<(), EditFault> {
     {
-        let mut scratch = drive.worker.route.borrow_mut();
-        let request = request(drive, site.id);
+        let mut scratch = ctx.worker.route.borrow_mut();
+        let request = request(ctx, site.id);
         let SiteState { walk, host, key, bytes, fields, outcome, .. } = &mut *site;
         sites.write_host(&request, walk, &mut scratch, host);
         if let Outcome::Proxy { action } = outcome {
@@ -188,7 +187,7 @@ fn prepare(drive: &mut Drive<'_>, sites: &Sites, site: &mut SiteState) -> Result
             fields.push(FieldPlace { start, value: name_end, end: bytes.len() });
         });
     }
-    let Exchange { head, head_bytes, .. } = &mut *drive.exchange;
+    let Exchange { head, head_bytes, .. } = &mut *ctx.exchange;
     // A host goes into a line of its own.
     if !site.host.iter().all(|byte| (0x21..0x7f).contains(byte)) {
         return Err(EditFault::BadAuthority { authority: site.host.escape_ascii().to_string() });
@@ -212,12 +211,12 @@ fn prepare(drive: &mut Drive<'_>, sites: &Sites, site: &mut SiteState) -> Result
 
 /// What the rule's `add_header` says of an answer with this status, with the action's own edits; `None` if nothing.
 pub(crate) fn answer_edits(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     status: u16,
     action: Option<&Action>,
 ) -> Option<FieldEdits> {
-    let plan = Rc::clone(&drive.plan);
-    let (sites, mut site) = take(drive, &plan)?;
+    let plan = Rc::clone(&ctx.plan);
+    let (sites, mut site) = take(ctx, &plan)?;
     let place = sites.places().get(site.walk.place() as usize);
     let mut edits = None;
     if !site.challenges.is_empty() || place.is_some_and(|place| !place.answer_fields.is_empty()) {
@@ -227,8 +226,8 @@ pub(crate) fn answer_edits(
                 tracing::debug!("a challenge of the upstream cannot be sent, and was left out");
             }
         }
-        let mut scratch = drive.worker.route.borrow_mut();
-        let request = request(drive, site.id);
+        let mut scratch = ctx.worker.route.borrow_mut();
+        let request = request(ctx, site.id);
         sites.for_each_answer_field(status, &request, &mut site.walk, &mut scratch, |name, value| {
             let added = std::str::from_utf8(value).map(|value| own.add(name, value));
             if !matches!(added, Ok(Ok(()))) {
@@ -237,55 +236,55 @@ pub(crate) fn answer_edits(
         });
         edits = Some(own);
     }
-    drive.exchange.site = Some(site);
+    ctx.exchange.site = Some(site);
     edits
 }
 
 /// The same for an answer that an upstream gave or filters have seen; an error page may replace its status.
 pub(crate) fn before_answer(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     is_filtered: bool,
     action: Option<&Action>,
 ) -> Option<FieldEdits> {
-    let site = drive.exchange.site.as_ref().filter(|site| site.is_under_way)?;
+    let site = ctx.exchange.site.as_ref().filter(|site| site.is_under_way)?;
     if let Some(status) = site.walk.answer_status() {
         // One without a body cannot take the place of one with a body; the upstream's then stays.
-        let _ = drive.exchange.response.set_status(status.into());
+        let _ = ctx.exchange.response.set_status(status.into());
     }
-    let status = drive.exchange.response.status;
-    let edits = answer_edits(drive, status, action);
-    if drive.exchange.is_local {
+    let status = ctx.exchange.response.status;
+    let edits = answer_edits(ctx, status, action);
+    if ctx.exchange.is_local {
         return edits;
     }
-    rewrite_fields(drive, is_filtered, edits, action)
+    rewrite_fields(ctx, is_filtered, edits, action)
 }
 
 /// Adds what `proxy_redirect` makes of the addresses in an upstream's answer, and `charset` of its type.
 fn rewrite_fields(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     is_filtered: bool,
     edits: Option<FieldEdits>,
     action: Option<&Action>,
 ) -> Option<FieldEdits> {
-    let fields = response_fields(drive.exchange, is_filtered);
+    let fields = response_fields(ctx.exchange, is_filtered);
     let location = fields.first_named(b"location").map(<[u8]>::to_vec);
     let refresh = fields.first_named(b"refresh").map(<[u8]>::to_vec);
     let mut new_type = Vec::new();
-    if let Some(site) = &drive.exchange.site
-        && let Some(sites) = drive.plan.plan.config.sites.get(site.at.sites)
+    if let Some(site) = &ctx.exchange.site
+        && let Some(sites) = ctx.plan.plan.config.sites.get(site.at.sites)
         && let Some(content_type) = fields.first_named(b"content-type")
     {
-        sites.write_content_type(content_type, drive.exchange.response.status, &site.walk, &mut new_type);
+        sites.write_content_type(content_type, ctx.exchange.response.status, &site.walk, &mut new_type);
     }
     if location.is_none() && refresh.is_none() && new_type.is_empty() {
         return edits;
     }
-    let plan = Rc::clone(&drive.plan);
-    let Some((sites, mut site)) = take(drive, &plan) else { return edits };
+    let plan = Rc::clone(&ctx.plan);
+    let Some((sites, mut site)) = take(ctx, &plan) else { return edits };
     let (mut new_location, mut new_refresh) = (Vec::new(), Vec::new());
     {
-        let mut scratch = drive.worker.route.borrow_mut();
-        let (request, walk) = (request(drive, site.id), &mut site.walk);
+        let mut scratch = ctx.worker.route.borrow_mut();
+        let (request, walk) = (request(ctx, site.id), &mut site.walk);
         if let Some(location) = location {
             sites.write_redirect(&location, &request, walk, &mut scratch, &mut new_location);
         }
@@ -293,7 +292,7 @@ fn rewrite_fields(
             sites.write_refresh(&refresh, &request, walk, &mut scratch, &mut new_refresh);
         }
     }
-    drive.exchange.site = Some(site);
+    ctx.exchange.site = Some(site);
     if new_location.is_empty() && new_refresh.is_empty() && new_type.is_empty() {
         return edits;
     }
@@ -311,17 +310,17 @@ fn rewrite_fields(
 }
 
 /// Whether an error page stands in place of an upstream's answer with this status; what it needs of that is kept.
-pub(crate) fn intercepts(drive: &mut Drive<'_>, status: u16, is_filtered: bool) -> bool {
-    let plan = Rc::clone(&drive.plan);
-    let Some((sites, mut site)) = take(drive, &plan) else { return false };
+pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16, is_filtered: bool) -> bool {
+    let plan = Rc::clone(&ctx.plan);
+    let Some((sites, mut site)) = take(ctx, &plan) else { return false };
     let is_taken = sites.intercepts(status, &site.walk);
     if is_taken && status == 401 {
-        let fields = response_fields(drive.exchange, is_filtered);
+        let fields = response_fields(ctx.exchange, is_filtered);
         let challenges = fields.iter().filter(|field| field.id == FieldId::WwwAuthenticate);
         let challenges = challenges.filter_map(|field| Some(std::str::from_utf8(field.value).ok()?.into()));
         site.challenges.extend(challenges.take(CHALLENGES_MAX));
     }
-    drive.exchange.site = Some(site);
+    ctx.exchange.site = Some(site);
     is_taken
 }
 
@@ -335,63 +334,63 @@ fn response_fields(exchange: &Exchange, is_filtered: bool) -> Fields<'_> {
 }
 
 /// The status that a fault is answered with: NGINX says 502 where no endpoint can be asked.
-pub(crate) fn status_of(drive: &Drive<'_>, fault: Fault) -> u16 {
-    let is_site = drive.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
+pub(crate) fn status_of(ctx: &ExchangeCx<'_>, fault: Fault) -> u16 {
+    let is_site = ctx.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
     if is_site && fault == Fault::NoEndpoint { 502 } else { fault.status() }
 }
 
 /// Goes on with an error page where the upstream failed, or its answer is replaced, before anything was sent.
 ///
 /// What a client has sent of a body cannot be sent to another upstream: such a request gets the status alone.
-pub(crate) fn show_error_page(drive: &mut Drive<'_>) -> Option<Phase> {
-    let fault = drive.exchange.fault?;
-    let exchange = &*drive.exchange;
+pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
+    let fault = ctx.exchange.fault?;
+    let exchange = &*ctx.exchange;
     if fault.side() != Side::Upstream || exchange.is_answered || exchange.answer.is_half_sent() {
         return None;
     }
     let is_bodiless = exchange.head.body == RequestBody::None && exchange.upload.data_bytes == 0;
-    let status = status_of(drive, fault);
-    let plan = Rc::clone(&drive.plan);
-    let (sites, mut site) = take(drive, &plan)?;
+    let status = status_of(ctx, fault);
+    let plan = Rc::clone(&ctx.plan);
+    let (sites, mut site) = take(ctx, &plan)?;
     let next = {
-        let mut scratch = drive.worker.route.borrow_mut();
-        let request = request(drive, site.id);
+        let mut scratch = ctx.worker.route.borrow_mut();
+        let request = request(ctx, site.id);
         sites.walk_on_error(status, &request, &mut site.walk, &mut scratch)
     };
     let Some(outcome) = next else {
-        drive.exchange.site = Some(site);
+        ctx.exchange.site = Some(site);
         return None;
     };
     let asks_another = matches!(outcome, Outcome::Proxy { .. });
     site.outcome = if asks_another && !is_bodiless { Outcome::Status { status } } else { outcome };
-    drive.exchange.fault = None;
-    drive.exchange.answer.clear();
+    ctx.exchange.fault = None;
+    ctx.exchange.answer.clear();
     if is_bodiless {
-        drive.exchange.tried = Tried::new();
-        drive.exchange.attempts = 0;
-        drive.exchange.upload.clear();
+        ctx.exchange.tried = Tried::new();
+        ctx.exchange.attempts = 0;
+        ctx.exchange.upload.clear();
     }
-    if let Err(fault) = settle(drive, sites, site) {
-        return Some(fail(drive, fault));
+    if let Err(fault) = settle(ctx, sites, site) {
+        return Some(fail(ctx, fault));
     }
-    let action = plan.plan.action(drive.exchange.action);
-    let next = act(drive, action);
+    let action = plan.plan.action(ctx.exchange.action);
+    let next = act(ctx, action);
     // The answer is written where this was asked.
     (next != Phase::Reply).then_some(next)
 }
 
 /// The servers and the state of a walk that is under way, to be put back.
-fn take<'p>(drive: &mut Drive<'_>, plan: &'p WorkerPlan) -> Option<(&'p Sites, Box<SiteState>)> {
-    let site = drive.exchange.site.take_if(|site| site.is_under_way)?;
+fn take<'p>(ctx: &mut ExchangeCx<'_>, plan: &'p WorkerPlan) -> Option<(&'p Sites, Box<SiteState>)> {
+    let site = ctx.exchange.site.take_if(|site| site.is_under_way)?;
     let sites = plan.plan.config.sites.get(site.at.sites)?;
     Some((sites, site))
 }
 
 /// The request as servers and locations see it.
-fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
-    let exchange = &*drive.exchange;
+fn request<'a>(ctx: &'a ExchangeCx<'_>, id: u128) -> SiteRequest<'a> {
+    let exchange = &*ctx.exchange;
     let (head, bytes) = (&exchange.head, exchange.head_bytes.as_slice());
-    let listener: &ListenerPlan = drive.listener();
+    let listener: &ListenerPlan = ctx.listener();
     let local_port = match &listener.config.address {
         ListenAddress::Tcp(address) | ListenAddress::Udp(address) => address.port(),
         ListenAddress::Unix(_) => 0,
@@ -415,7 +414,7 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
             Version::Http11 => "HTTP/1.1",
             Version::Http2 => "HTTP/2.0",
         },
-        tls: drive.down.client.secure().map(|secure| SiteTls {
+        tls: ctx.down.client.secure().map(|secure| SiteTls {
             version: secure.facts.version,
             suite: secure.facts.suite,
             server_name: secure.facts.server_name.as_deref().unwrap_or_default(),
@@ -428,8 +427,8 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
             RequestBody::Length(length) => Some(length),
             RequestBody::None | RequestBody::Chunked => None,
         },
-        remote_address: drive.down.client.peer_text.as_bytes(),
-        remote_port: match drive.down.client.peer {
+        remote_address: ctx.down.client.peer_text.as_bytes(),
+        remote_port: match ctx.down.client.peer {
             Peer::Tcp(address) => address.port(),
             Peer::Unix => 0,
         },

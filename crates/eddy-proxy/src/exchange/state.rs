@@ -17,7 +17,7 @@ use crate::exchange::site::SiteState;
 use crate::exchange::upgrade::Upgrade;
 use crate::fault::Fault;
 use crate::link::Upstream;
-use crate::worker::{Stay, UploadSlot};
+use crate::worker::{EndpointGuard, UploadSlot};
 
 /// The state of an exchange.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(crate) struct Exchange {
     pub(crate) retry_place: Option<LimitPlace>,
     /// Its slot among the requests whose bodies are still to come, if it is one.
     pub(crate) upload_slot: Option<UploadSlot>,
-    pub(crate) stay: Option<Stay>,
+    pub(crate) guard: Option<EndpointGuard>,
     pub(crate) upstream: Option<Upstream>,
     /// The endpoint of the last attempt, for the record.
     pub(crate) endpoint: Option<ResolvedAddress>,
@@ -176,7 +176,7 @@ impl Default for Exchange {
             has_met_stale_link: false,
             retry_place: None,
             upload_slot: None,
-            stay: None,
+            guard: None,
             upstream: None,
             endpoint: None,
             endpoint_version: None,
@@ -223,7 +223,7 @@ impl Exchange {
         self.has_met_stale_link = false;
         self.retry_place = None;
         self.upload_slot = None;
-        self.stay = None;
+        self.guard = None;
         self.upstream = None;
         self.upload.clear();
         self.answer.clear();
@@ -311,7 +311,7 @@ impl Exchange {
     /// Ends the attempt at hand alone.
     pub(crate) fn leave_endpoint(&mut self, buffers: &BufferPool) {
         self.upstream = None;
-        self.stay = None;
+        self.guard = None;
         self.response_scanner.reset();
         self.release_input(buffers);
     }

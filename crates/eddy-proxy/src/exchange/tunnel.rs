@@ -4,28 +4,25 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 
-use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
+use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
-use crate::session::{Leg, Patience, Relay, RelayEnd, Wire};
+use crate::session::{DuplexStream, Relay, RelayDeadlines, RelayEnd, Wire};
 use crate::stats::ListenerSeries;
 use crate::worker::{Worker, WorkerPlan, millis};
 
 /// Passes bytes on until both sides have ended, or one breaks off, or nobody has said anything for too long, or the
 /// configuration has been replaced for too long.
-pub(crate) async fn pass(drive: &mut Drive<'_>) -> Phase {
-    let Some(mut upstream) = drive.exchange.upstream.take() else { return Phase::Finish };
-    let timeouts = drive.listener().config.timeouts;
-    let action = drive.action();
+pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> Phase {
+    let Some(mut upstream) = ctx.exchange.upstream.take() else { return Phase::Finish };
+    let timeouts = ctx.listener().config.timeouts;
+    let action = ctx.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
-    let term = Term {
-        plan: Rc::clone(&drive.plan),
-        idle_ms: millis(idle),
-        reload_ms: millis(timeouts.tunnel_reload),
-    };
-    let series = drive.plan.series.listeners.get(drive.index).cloned();
+    let term =
+        Term { plan: Rc::clone(&ctx.plan), idle_ms: millis(idle), reload_ms: millis(timeouts.tunnel_reload) };
+    let series = ctx.plan.series.listeners.get(ctx.index).cloned();
     let _open = series.as_deref().map(Open::begin);
-    let Drive { down, exchange, worker, .. } = drive;
+    let ExchangeCx { down, exchange, worker, .. } = ctx;
     let mut relay = Relay::default();
     relay.up.buffer = std::mem::take(&mut down.input);
     relay.down.buffer = std::mem::take(&mut exchange.response_input);
@@ -68,8 +65,8 @@ impl Term {
     async fn run(
         &self,
         relay: &mut Relay,
-        client: &mut impl Leg,
-        endpoint: &mut impl Leg,
+        client: &mut impl DuplexStream,
+        endpoint: &mut impl DuplexStream,
         worker: &Rc<Worker>,
         timer: &eddy_io::Timer,
     ) -> RelayEnd {
@@ -82,7 +79,7 @@ impl Term {
             if due_ms == u64::MAX && !Rc::ptr_eq(&self.plan, &worker.plan()) {
                 due_ms = worker.timers.now_ms().saturating_add(self.reload_ms);
             }
-            relay.poll(cx, client, endpoint, worker, Patience { timer, idle_ms: self.idle_ms, due_ms })
+            relay.poll(cx, client, endpoint, worker, RelayDeadlines { timer, idle_ms: self.idle_ms, due_ms })
         })
         .await
     }

@@ -12,7 +12,7 @@ use eddy_http::{
 use eddy_io::BufferPool;
 use eddy_upstream::Rng;
 
-use crate::exchange::drive::Drive;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::link::Upstream;
@@ -101,13 +101,13 @@ impl Upgrade {
 ///
 /// # Errors
 /// [`HeadFault::ConnectRefused`] where the client wants a tunnel or nothing, and the rule has none for it.
-pub(crate) fn decide(drive: &mut Drive<'_>, is_shared: bool) -> Result<(), Fault> {
-    let Exchange { upgrade, head, head_bytes, action, .. } = &mut *drive.exchange;
+pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fault> {
+    let Exchange { upgrade, head, head_bytes, action, .. } = &mut *ctx.exchange;
     upgrade.clear();
     if !head.has_upgrade && !head.wants_tunnel() {
         return Ok(());
     }
-    let action = drive.plan.plan.action(*action);
+    let action = ctx.plan.plan.action(*action);
     if head.method == Method::Connect {
         upgrade.stage = match action.map_or(Connect::Refuse, |action| action.upgrades.connect) {
             _ if is_shared => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),

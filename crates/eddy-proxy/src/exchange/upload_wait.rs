@@ -9,10 +9,10 @@ use eddy_upstream::LimitKind;
 
 use crate::exchange::attempt::cluster;
 use crate::exchange::body::BodyProbe;
-use crate::exchange::drive::Drive;
 use crate::exchange::due::Due;
 use crate::exchange::failover::go_on_or_fail;
 use crate::exchange::phase::Phase;
+use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::session::RateGuard;
 use crate::worker::{SlotWait, Upload, UploadSlots, WorkerCluster, millis, share};
@@ -21,30 +21,30 @@ use crate::worker::{SlotWait, Upload, UploadSlots, WorkerCluster, millis, share}
 const FIRST_PART_BYTES: usize = 16 * 1024;
 
 /// Takes an upload slot where the request needs one; false where there is none, so that its body has to be waited for.
-pub(super) fn take_slot(drive: &mut Drive<'_>, cluster: &WorkerCluster) -> bool {
-    if drive.exchange.upload_slot.is_some() || !is_incomplete(drive, cluster) {
+pub(super) fn take_slot(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> bool {
+    if ctx.exchange.upload_slot.is_some() || !is_incomplete(ctx, cluster) {
         return true;
     }
-    let has_part = drive.down.unread_body().bytes >= FIRST_PART_BYTES;
+    let has_part = ctx.down.unread_body().bytes >= FIRST_PART_BYTES;
     let upload = if has_part { Upload::Proven } else { Upload::Unproven };
-    drive.exchange.upload_slot = cluster.uploads().take(upload, capacity(drive, cluster));
-    drive.exchange.upload_slot.is_some()
+    ctx.exchange.upload_slot = cluster.uploads().take(upload, capacity(ctx, cluster));
+    ctx.exchange.upload_slot.is_some()
 }
 
 /// Whether the endpoint would have to wait for the client to send the body.
-fn is_incomplete(drive: &Drive<'_>, cluster: &WorkerCluster) -> bool {
-    let exchange = &*drive.exchange;
+fn is_incomplete(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> bool {
+    let exchange = &*ctx.exchange;
     let reader = &exchange.upload.reader;
     if reader.is_done() || exchange.filtering.has_whole_request() {
         return false;
     }
     // A gRPC call may send its messages over hours, and shares its connection with others.
     let is_shared_call = exchange.grpc.is_call() && cluster.shares_links();
-    !is_shared_call && !drive.down.has_whole_body(&mut reader.probe())
+    !is_shared_call && !ctx.down.has_whole_body(&mut reader.probe())
 }
 
 /// How many requests of this worker may be under way at the cluster.
-fn capacity(drive: &Drive<'_>, cluster: &WorkerCluster) -> u32 {
+fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
     let config = &cluster.config;
     let endpoints = match config.balance.goes_by_key() {
         // Any of them may be the one that a key leads to.
@@ -53,25 +53,25 @@ fn capacity(drive: &Drive<'_>, cluster: &WorkerCluster) -> u32 {
     };
     let active_max = config.endpoints.iter().filter_map(|endpoint| endpoint.terms.active_max).min();
     let links = config.links_max.min(active_max.unwrap_or(u32::MAX)).saturating_mul(endpoints);
-    let limit_of = |kind| config.limits.of(kind).map_or(u32::MAX, |max| share(max, drive.worker.workers));
+    let limit_of = |kind| config.limits.of(kind).map_or(u32::MAX, |max| share(max, ctx.worker.workers));
     let links = links.min(limit_of(LimitKind::Connections));
     let requests = if cluster.shares_links() { links.saturating_mul(STREAMS_OF_LINK) } else { links };
     requests.min(limit_of(LimitKind::Requests))
 }
 
 /// Waits until the body is there, or enough of it and a slot, while nothing of the cluster is held.
-pub(super) async fn wait(drive: &mut Drive<'_>) -> Phase {
-    let Some(cluster) = cluster(drive) else { return Phase::Endpoint };
-    let timeouts = drive.listener().config.timeouts;
+pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> Phase {
+    let Some(cluster) = cluster(ctx) else { return Phase::Endpoint };
+    let timeouts = ctx.listener().config.timeouts;
     let mut passage = Passage {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         slot_due_ms: u64::MAX,
-        probe: drive.exchange.upload.reader.probe(),
+        probe: ctx.exchange.upload.reader.probe(),
     };
     let uploads = Rc::clone(cluster.uploads());
-    match passage.run(drive, &cluster, &uploads).await {
+    match passage.run(ctx, &cluster, &uploads).await {
         Ok(()) => Phase::Endpoint,
-        Err(fault) => go_on_or_fail(drive, fault),
+        Err(fault) => go_on_or_fail(ctx, fault),
     }
 }
 
@@ -87,12 +87,12 @@ struct Passage {
 impl Passage {
     async fn run(
         &mut self,
-        drive: &mut Drive<'_>,
+        ctx: &mut ExchangeCx<'_>,
         cluster: &WorkerCluster,
         uploads: &UploadSlots,
     ) -> Result<(), Fault> {
         loop {
-            let has_part = drive.down.unread_body().bytes >= FIRST_PART_BYTES;
+            let has_part = ctx.down.unread_body().bytes >= FIRST_PART_BYTES;
             let upload = if has_part { Upload::Proven } else { Upload::Unproven };
             let waiting: SlotWait<'_> = uploads.wait(upload);
             let mut released = pin!(waiting.released());
@@ -101,20 +101,20 @@ impl Passage {
                     return Poll::Ready(Ok(()));
                 }
                 match upload {
-                    Upload::Unproven => self.poll_body(drive, cx),
-                    Upload::Proven => self.poll_patience(drive, cx),
+                    Upload::Unproven => self.poll_body(ctx, cx),
+                    Upload::Proven => self.poll_patience(ctx, cx),
                 }
             });
             came.await?;
-            if take_slot(drive, cluster) {
+            if take_slot(ctx, cluster) {
                 return Ok(());
             }
         }
     }
 
     /// Reads until the body is whole or its first part is there, after having asked for it where the client waits to be asked.
-    fn poll_body(&mut self, drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        let Drive { down, exchange, .. } = &mut *drive;
+    fn poll_body(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let ExchangeCx { down, exchange, .. } = &mut *ctx;
         if exchange.head.expects_continue && !exchange.is_continued {
             exchange.is_continued = true;
             if !down.has_body_begun() {
@@ -125,11 +125,11 @@ impl Passage {
             match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
                 Poll::Ready(Ok(_)) => {}
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
-                Poll::Pending => return self.poll_deadline(drive, cx),
+                Poll::Pending => return self.poll_deadline(ctx, cx),
             }
         }
         loop {
-            let Drive { down, exchange, worker, .. } = &mut *drive;
+            let ExchangeCx { down, exchange, worker, .. } = &mut *ctx;
             let has_part = down.unread_body().bytes >= FIRST_PART_BYTES;
             if has_part || down.has_whole_body(&mut self.probe) {
                 return Poll::Ready(Ok(()));
@@ -142,41 +142,41 @@ impl Passage {
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending => {
                     down.release(&worker.buffers);
-                    return self.poll_deadline(drive, cx);
+                    return self.poll_deadline(ctx, cx);
                 }
             }
         }
     }
 
-    fn poll_deadline(&mut self, drive: &Drive<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
-        let due_ms = self.guard.deadline(drive.worker.timers.now_ms());
+    fn poll_deadline(&mut self, ctx: &ExchangeCx<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
+        let due_ms = self.guard.deadline(ctx.worker.timers.now_ms());
         if due_ms == u64::MAX {
             // Without a least rate it is the wait for a slot that has an end.
-            return self.poll_patience(drive, cx);
+            return self.poll_patience(ctx, cx);
         }
-        poll_due(drive, cx, due_ms, Fault::BodyTimeout)
+        poll_due(ctx, cx, due_ms, Fault::BodyTimeout)
     }
 
     /// Waits with nothing to be read: it is not the client who is late now.
-    fn poll_patience(&mut self, drive: &Drive<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
-        if drive.down.is_taken_back(cx) {
+    fn poll_patience(&mut self, ctx: &ExchangeCx<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
+        if ctx.down.is_taken_back(cx) {
             return Poll::Ready(Err(Fault::ClientGone));
         }
         if self.slot_due_ms == u64::MAX {
-            let patience_ms = millis(drive.listener().config.timeouts.body_grace);
-            self.slot_due_ms = drive.worker.timers.now_ms().saturating_add(patience_ms);
+            let patience_ms = millis(ctx.listener().config.timeouts.body_grace);
+            self.slot_due_ms = ctx.worker.timers.now_ms().saturating_add(patience_ms);
         }
-        poll_due(drive, cx, self.slot_due_ms, Fault::LinksExhausted)
+        poll_due(ctx, cx, self.slot_due_ms, Fault::LinksExhausted)
     }
 }
 
-fn poll_due(drive: &Drive<'_>, cx: &Context<'_>, at_ms: u64, fault: Fault) -> Poll<Result<(), Fault>> {
-    let mut due = Due { at_ms: drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
+fn poll_due(ctx: &ExchangeCx<'_>, cx: &Context<'_>, at_ms: u64, fault: Fault) -> Poll<Result<(), Fault>> {
+    let mut due = Due { at_ms: ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
     due.sooner(at_ms, fault);
-    if due.at_ms <= drive.worker.timers.now_ms() {
+    if due.at_ms <= ctx.worker.timers.now_ms() {
         return Poll::Ready(Err(due.fault));
     }
-    let timer = &drive.down.timer;
+    let timer = &ctx.down.timer;
     timer.register(cx);
     timer.arm_at(due.at_ms);
     Poll::Pending

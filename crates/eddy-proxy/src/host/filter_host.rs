@@ -13,7 +13,7 @@ use eddy_io::{SharedPage, monotonic_ms};
 
 use crate::control::limit_bytes;
 use crate::host::inbox::{Inbox, Message, Resumed};
-use crate::outbound::{Order, OrderRefusal, Orders};
+use crate::outbound::{OrderRefusal, Orders, OutboundOrder};
 
 /// Records of the log that one filter may write in a second.
 const RECORDS_A_SECOND_MAX: u64 = 1000;
@@ -125,7 +125,7 @@ impl FilterHost {
     }
 
     /// Whether a request goes on as a background call now that its exchange is over.
-    pub(crate) fn outlives(&self, order: &Order) -> bool {
+    pub(crate) fn outlives(&self, order: &OutboundOrder) -> bool {
         let Some(writer) = self.writer(order.filter) else { return false };
         let may = self.orders.outlive(order.filter, order.token, writer.call_limits());
         if !may {
@@ -231,7 +231,7 @@ impl Host for FilterHost {
         let writer = writer.filter(|_| clusters.iter().any(|name| **name == *request.cluster));
         let Some(writer) = writer else { return Err(HostError::Unknown) };
         drop(clusters);
-        let mut order = Order::check(request)?;
+        let mut order = OutboundOrder::check(request)?;
         if is_over {
             order.exchange = None;
         }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use eddy_filter::{Direction, Handle, HostError, Verdict, Wake};
 use tokio::sync::Notify;
 
-use crate::outbound::Order;
+use crate::outbound::OutboundOrder;
 
 /// What a worker is told on behalf of filters.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) enum Message {
     /// A paused exchange goes on.
     Resumed(Resumed),
     /// A filter wants something of a cluster.
-    Ordered(Order),
+    Ordered(OutboundOrder),
     /// A library wants to be woken.
     Wake(Wake),
 }

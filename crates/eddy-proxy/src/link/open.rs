@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::link::registry::EndpointKey;
 use crate::link::serve::{Ended, Serving};
 use crate::link::shared::SharedLink;
-use crate::worker::{Stay, Worker, WorkerCluster};
+use crate::worker::{EndpointGuard, Worker, WorkerCluster};
 
 /// Most requests at once on a link, if its endpoint takes as many.
 const STREAMS_MAX: u32 = 100;
@@ -55,16 +55,16 @@ impl Opening {
     }
 
     /// Begins to establish a link in this place; it goes on whoever waits for it.
-    pub(crate) fn begin(worker: &Rc<Worker>, stay: &Stay, place: LinkPlace) -> Rc<Self> {
-        let key = stay.key();
+    pub(crate) fn begin(worker: &Rc<Worker>, guard: &EndpointGuard, place: LinkPlace) -> Rc<Self> {
+        let key = guard.key();
         let opening = Rc::new(Self::default());
-        let cluster = Rc::clone(stay.cluster());
+        let cluster = Rc::clone(guard.cluster());
         cluster.shared().borrow_mut().begin(key, &opening);
         let task = Task {
             worker: Rc::clone(worker),
             cluster,
-            address: stay.address.clone(),
-            own_name: stay.own_name(),
+            address: guard.address.clone(),
+            own_name: guard.own_name(),
             key,
             opening: Rc::clone(&opening),
         };

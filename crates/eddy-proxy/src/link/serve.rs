@@ -111,7 +111,7 @@ impl Serving {
         link.framed.register(cx);
         self.timer.register(cx);
         if link.is_to_leave() {
-            link.framed.drive(|state| state.leave());
+            link.framed.update(|state| state.leave());
         }
         for _ in 0..READS_AT_ONCE {
             let written = self.poll_write(cx);
@@ -142,7 +142,7 @@ impl Serving {
         let Self { link, worker, input, fault, .. } = self;
         let now_ms = worker.timers.now_ms();
         link.note_read(now_ms);
-        match link.framed.drive(|state| state.receive(input.held(), now_ms)) {
+        match link.framed.update(|state| state.receive(input.held(), now_ms)) {
             Ok(count) => input.consume(count),
             Err(broken) => {
                 input.clear();
@@ -159,7 +159,7 @@ impl Serving {
         let Self { link, stream, phase, .. } = self;
         while link.framed.look(|state| !state.output().is_empty()) {
             let written = ready!(link.framed.look(|state| stream.poll_write(cx, state.output())))?;
-            link.framed.drive(|state| state.written(written));
+            link.framed.update(|state| state.written(written));
             // It does take something.
             if *phase == Phase::Stuck {
                 *phase = Phase::Busy;

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use eddy_http::{Http2, Loss};
 
 use crate::fault::Fault;
-use crate::framed::{Framed, FramedStream};
+use crate::h2::{H2Connection, H2Stream};
 
 /// A link of HTTP/2, which many exchanges of one worker share.
 pub(crate) struct SharedLink {
-    pub(super) framed: Rc<Framed>,
+    pub(super) framed: Rc<H2Connection>,
     /// Exchanges that have a stream, or room for one.
     held: Cell<u32>,
     /// Exchanges that have had one, those that have it counted.
@@ -31,7 +31,7 @@ impl SharedLink {
     /// A link that was just established.
     pub(super) fn new(state: Http2, requests_max: u64, now_ms: u64) -> Self {
         Self {
-            framed: Rc::new(Framed::new(state)),
+            framed: Rc::new(H2Connection::new(state)),
             held: Cell::new(0),
             requests: Cell::new(0),
             requests_max,
@@ -54,7 +54,7 @@ impl SharedLink {
             self.is_retired.set(true);
         }
         Some(LinkStream {
-            stream: FramedStream::unopened(Rc::clone(&self.framed)),
+            stream: H2Stream::unopened(Rc::clone(&self.framed)),
             link: Rc::clone(self),
             is_first: self.requests.get() == 1,
             reads_before: self.reads.get(),
@@ -92,7 +92,7 @@ impl SharedLink {
     pub(super) fn close(&self) {
         self.is_closed.set(true);
         self.is_retired.set(true);
-        self.framed.drive(|state| state.cut());
+        self.framed.update(|state| state.cut());
     }
 }
 
@@ -105,7 +105,7 @@ impl fmt::Debug for SharedLink {
 /// An exchange's stream of a link, from before its request was sent.
 #[derive(Debug)]
 pub(crate) struct LinkStream {
-    stream: FramedStream,
+    stream: H2Stream,
     link: Rc<SharedLink>,
     /// Whether nobody had one before.
     is_first: bool,
@@ -115,7 +115,7 @@ pub(crate) struct LinkStream {
 
 impl LinkStream {
     /// The stream itself.
-    pub(super) fn framed(&self) -> &FramedStream {
+    pub(super) fn framed(&self) -> &H2Stream {
         &self.stream
     }
 

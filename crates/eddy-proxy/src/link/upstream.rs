@@ -10,7 +10,7 @@ use eddy_upstream::Link;
 use crate::exchange::{BodyReader, Pump};
 use crate::fault::Fault;
 use crate::link::shared::LinkStream;
-use crate::session::Leg;
+use crate::session::DuplexStream;
 
 /// What an exchange has its endpoint by.
 ///
@@ -125,9 +125,9 @@ impl Upstream {
 }
 
 /// An endpoint at the end of a tunnel.
-impl Leg for Upstream {
+impl DuplexStream for Upstream {
     fn plain(&self) -> Option<&Stream> {
-        self.plain_stream().and_then(Leg::plain)
+        self.plain_stream().and_then(DuplexStream::plain)
     }
 
     fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

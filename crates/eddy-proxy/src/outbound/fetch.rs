@@ -15,9 +15,9 @@ use eddy_upstream::{LimitKind, Tried};
 use crate::exchange::{BodyReader, Framing, Pump};
 use crate::fault::Fault;
 use crate::link::Upstream;
-use crate::outbound::Order;
+use crate::outbound::OutboundOrder;
 use crate::outbound::serve::Reason;
-use crate::worker::{LinkWanted, Stay, Worker, WorkerCluster, now};
+use crate::worker::{EndpointGuard, LinkWanted, Worker, WorkerCluster, now};
 
 /// Largest body of an answer, bytes.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -62,7 +62,7 @@ enum Broken {
 ///
 /// # Errors
 /// A word that tells why there is none.
-pub(super) async fn fetch(worker: &Rc<Worker>, order: &Order) -> Result<Answer, Reason> {
+pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<Answer, Reason> {
     let cluster = {
         let plan = worker.plan();
         plan.clusters.iter().find(|cluster| *cluster.config.name == *order.cluster).cloned()
@@ -103,7 +103,7 @@ pub(crate) async fn send(
 }
 
 /// The request as it is sent, checked like every other.
-fn write(worker: &Worker, order: &Order) -> Result<Vec<u8>, Reason> {
+fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
     // A head to write from: the order's own fields are changes to it.
     let mut bytes = Vec::new();
     for part in
@@ -150,9 +150,10 @@ async fn attempt(
     let now_ms = worker.timers.now_ms();
     let admitted = cluster.take(LimitKind::Requests).map_err(|fault| Broken::Failed(fault.reason()))?;
     let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
-    let stay =
-        lease.and_then(|lease| Stay::begin(cluster, lease, admitted)).ok_or(Broken::Failed("no_endpoint"))?;
-    let mut upstream = obtain(worker, &stay, wanted).await?;
+    let guard = lease
+        .and_then(|lease| EndpointGuard::begin(cluster, lease, admitted))
+        .ok_or(Broken::Failed("no_endpoint"))?;
+    let mut upstream = obtain(worker, &guard, wanted).await?;
     let mut input = worker.buffers.take_large();
     let read = converse(worker, &mut upstream, sent, &mut input).await;
     let is_empty = input.is_empty();
@@ -161,29 +162,29 @@ async fn attempt(
     match read {
         Ok(answer) => {
             if matches!(answer.head.status, 502..=504) {
-                stay.failed(now_ms)
+                guard.failed(now_ms)
             } else {
-                stay.succeeded(now_ms)
+                guard.succeeded(now_ms)
             }
             if let (true, true, Upstream::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
-                let id = stay.lease().endpoint();
+                let id = guard.lease().endpoint();
                 cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
             }
             Ok(answer)
         }
         Err(broken) => {
             if matches!(broken, Broken::Failed(_)) {
-                stay.failed(now_ms);
+                guard.failed(now_ms);
             }
             Err(broken)
         }
     }
 }
 
-async fn obtain(worker: &Rc<Worker>, stay: &Stay, wanted: LinkWanted) -> Result<Upstream, Broken> {
-    worker.obtain(stay, wanted).await.map_err(|fault| {
+async fn obtain(worker: &Rc<Worker>, guard: &EndpointGuard, wanted: LinkWanted) -> Result<Upstream, Broken> {
+    worker.obtain(guard, wanted).await.map_err(|fault| {
         if fault.blames_endpoint() {
-            stay.failed(worker.timers.now_ms());
+            guard.failed(worker.timers.now_ms());
         }
         Broken::Failed(fault.reason())
     })

@@ -9,6 +9,6 @@ mod wake;
 
 pub(crate) use fetch::{Sent, send};
 pub(crate) use mirror::{Copied, mirror};
-pub(crate) use order::{Order, OrderRefusal, Orders};
+pub(crate) use order::{OrderRefusal, Orders, OutboundOrder};
 pub(crate) use serve::serve;
 pub(crate) use wake::wake;

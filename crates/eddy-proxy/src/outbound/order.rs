@@ -20,7 +20,7 @@ const TIMEOUT_DEFAULT_MS: u32 = 5000;
 
 /// A request of a filter, on its way.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct OutboundOrder {
     pub(crate) filter: u32,
     pub(crate) token: u64,
     pub(crate) exchange: Option<Handle>,
@@ -76,7 +76,7 @@ pub(crate) enum OrderRefusal {
     Gateway,
 }
 
-impl Order {
+impl OutboundOrder {
     /// Checks and copies what a filter asks for.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl Orders {
     ///
     /// # Errors
     /// Any [`OrderRefusal`].
-    pub(crate) fn begin(&self, order: &Order, limits: CallLimits) -> Result<(), OrderRefusal> {
+    pub(crate) fn begin(&self, order: &OutboundOrder, limits: CallLimits) -> Result<(), OrderRefusal> {
         let mut book = self.lock();
         if book.known.contains_key(&(order.filter, order.token)) {
             return Err(OrderRefusal::TokenInUse);
@@ -258,28 +258,31 @@ mod tests {
     #[test]
     fn what_could_be_read_otherwise_is_refused() {
         for target in [&b""[..], b"a", b"/ a", b"/\r\nHost: b"] {
-            assert_eq!(Order::check(&outbound(target, Vec::new())).err(), Some(HostError::Invalid));
+            assert_eq!(OutboundOrder::check(&outbound(target, Vec::new())).err(), Some(HostError::Invalid));
         }
         for (name, value) in
             [(&b"a"[..], &b"b\r\nc"[..]), (b"host", b"a"), (b"content-length", b"1"), (b"", b"")]
         {
-            assert_eq!(Order::check(&outbound(b"/", vec![(name, value)])).err(), Some(HostError::Invalid));
+            assert_eq!(
+                OutboundOrder::check(&outbound(b"/", vec![(name, value)])).err(),
+                Some(HostError::Invalid)
+            );
         }
         let mut connect = outbound(b"/", Vec::new());
         connect.method = b"CONNECT";
-        assert_eq!(Order::check(&connect).err(), Some(HostError::Invalid));
+        assert_eq!(OutboundOrder::check(&connect).err(), Some(HostError::Invalid));
         let large = vec![0; ORDER_BYTES_MAX + 1];
         let mut post = outbound(b"/", Vec::new());
         post.body = &large;
-        assert_eq!(Order::check(&post).err(), Some(HostError::TooLarge));
-        let order = Order::check(&outbound(b"/a?b", vec![(b"x-a", b"1")])).unwrap();
+        assert_eq!(OutboundOrder::check(&post).err(), Some(HostError::TooLarge));
+        let order = OutboundOrder::check(&outbound(b"/a?b", vec![(b"x-a", b"1")])).unwrap();
         assert_eq!((&*order.authority, order.timeout_ms), (&b"c"[..], 5000));
     }
 
     #[test]
     fn an_order_ends_once() {
         let orders = Orders::default();
-        let order = Order::check(&outbound(b"/", Vec::new())).unwrap();
+        let order = OutboundOrder::check(&outbound(b"/", Vec::new())).unwrap();
         orders.begin(&order, CallLimits::default()).unwrap();
         assert_eq!(orders.begin(&order, CallLimits::default()), Err(OrderRefusal::TokenInUse));
         assert!(orders.end(1, 2));
@@ -287,9 +290,10 @@ mod tests {
         orders.begin(&order, CallLimits::default()).unwrap();
     }
 
-    fn order(filter: u32, token: u64, exchange: Option<u64>, bond: CallBond) -> Order {
+    fn order(filter: u32, token: u64, exchange: Option<u64>, bond: CallBond) -> OutboundOrder {
         let exchange = exchange.map(Handle::from_number);
-        Order::check(&Outbound { filter, token, exchange, bond, ..outbound(b"/", Vec::new()) }).unwrap()
+        OutboundOrder::check(&Outbound { filter, token, exchange, bond, ..outbound(b"/", Vec::new()) })
+            .unwrap()
     }
 
     #[test]

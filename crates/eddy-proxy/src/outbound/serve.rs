@@ -9,7 +9,7 @@ use eddy_filter::{CallBond, Event, EventKind, Library};
 use eddy_http::Fields;
 use tokio::time::timeout;
 
-use crate::outbound::Order;
+use crate::outbound::OutboundOrder;
 use crate::outbound::fetch::{Answer, fetch};
 use crate::worker::Worker;
 
@@ -17,7 +17,7 @@ use crate::worker::Worker;
 pub(super) type Reason = &'static str;
 
 /// Carries out an order and tells of its end, unless the filter has given it up.
-pub(crate) async fn serve(worker: Rc<Worker>, order: Order) {
+pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
     let library = worker.crossing.host.library(order.filter);
     let limit = Duration::from_millis(order.timeout_ms.into());
     let given_up = Arc::clone(&order.given_up);
@@ -45,7 +45,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: Order) {
 }
 
 /// Why the end of its exchange ends an order, if it does.
-fn abandoned(worker: &Worker, order: &Order) -> Option<Reason> {
+fn abandoned(worker: &Worker, order: &OutboundOrder) -> Option<Reason> {
     let host = &worker.crossing.host;
     if order.exchange.is_none_or(|exchange| host.table().is_open(exchange)) {
         return None;
@@ -57,7 +57,7 @@ fn abandoned(worker: &Worker, order: &Order) -> Option<Reason> {
     }
 }
 
-fn tell(worker: &Worker, library: &dyn Library, order: &Order, ended: &Result<Answer, Reason>) {
+fn tell(worker: &Worker, library: &dyn Library, order: &OutboundOrder, ended: &Result<Answer, Reason>) {
     let event = Event {
         kind: EventKind::Response,
         filter: order.filter,

@@ -155,7 +155,7 @@ impl Downstream {
     ///
     /// A new stream counts as readable until a first read has shown that it is not, so readiness alone tells nothing.
     pub(crate) async fn idle(&mut self, timeout_ms: u64, worker: &Worker) -> Wake {
-        if !self.input.is_empty() && !worker.crowd.is_gathering() {
+        if !self.input.is_empty() && !worker.admission.is_queueing() {
             return Wake::Readable;
         }
         self.timer.arm(timeout_ms);
@@ -165,17 +165,17 @@ impl Downstream {
         let mut came_to_ask = false;
         let wake = poll_fn(|cx| {
             self.timer.register(cx);
-            if ticket.is_some() || (worker.crowd.is_gathering() && self.may_have_said(cx)) {
+            if ticket.is_some() || (worker.admission.is_queueing() && self.may_have_said(cx)) {
                 came_to_ask |= ticket.is_none() && !self.wire.is_ended();
                 self.waited = ready!(self.poll_turn(cx, &mut ticket, worker));
                 self.timer.arm(timeout_ms);
                 if self.wire.is_ended() {
                     if came_to_ask {
-                        worker.crowd.count_hung_up();
+                        worker.admission.count_hung_up();
                     }
                     // One that was in time may have closed its side alone, and wait for the answer.
                     if self.waited == Waited::TooLong {
-                        worker.crowd.call_substitute();
+                        worker.admission.admit_substitute();
                         return Poll::Ready(Wake::Gone);
                     }
                 }
@@ -189,7 +189,7 @@ impl Downstream {
 
     /// Waits for the worker's call, while requests line up; whether it came in time. Nothing is read.
     pub(crate) async fn take_turn(&mut self, worker: &Worker) -> bool {
-        if !worker.crowd.is_gathering() {
+        if !worker.admission.is_queueing() {
             return true;
         }
         let mut ticket = None;
@@ -209,7 +209,7 @@ impl Downstream {
         if ticket.is_none() {
             self.timer.disarm();
         }
-        let turn = worker.crowd.poll_turn(ticket, cx);
+        let turn = worker.admission.poll_turn(ticket, cx);
         self.timer.set_idle(turn.is_ready());
         turn
     }

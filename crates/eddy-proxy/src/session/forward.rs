@@ -22,7 +22,7 @@ use crate::session::relay::{Relay, RelayEnd};
 use crate::session::serve::Parting;
 use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
-use crate::worker::{Stay, Worker, WorkerCluster, WorkerPlan, millis, now};
+use crate::worker::{EndpointGuard, Worker, WorkerCluster, WorkerPlan, millis, now};
 
 /// Endpoints that are tried before a client is turned away.
 pub(super) const ATTEMPTS_MAX: u8 = 3;
@@ -95,7 +95,7 @@ impl Account {
 /// A connection that has an endpoint.
 struct Passage {
     /// Counts as a use of the endpoint for as long as it is passed on.
-    _stay: Stay,
+    _stay: EndpointGuard,
     link: Link,
     /// What the endpoint is sent first.
     first: Buffer,
@@ -121,14 +121,14 @@ async fn begin(
     let way = forwarding.find(account.server_name.as_deref()).ok_or(Fault::NoRule)?;
     let cluster = plan.clusters.get(way.cluster).ok_or(Fault::NoEndpoint)?;
     account.cluster = Some(Arc::clone(&cluster.config.name));
-    let (stay, link) = reach(down, cluster, worker, account).await?;
+    let (guard, link) = reach(down, cluster, worker, account).await?;
     let mut first = std::mem::take(&mut down.input);
     if let Some(version) = way.proxy {
         let mut announced = announcement(down, listener, version);
         announced.append(first.held());
         worker.buffers.put(std::mem::replace(&mut first, announced));
     }
-    Ok(Passage { _stay: stay, link, first, idle_ms: millis(timeouts.idle) })
+    Ok(Passage { _stay: guard, link, first, idle_ms: millis(timeouts.idle) })
 }
 
 async fn pass(
@@ -195,28 +195,28 @@ async fn reach(
     cluster: &Rc<WorkerCluster>,
     worker: &Rc<Worker>,
     account: &mut Account,
-) -> Result<(Stay, Link), Fault> {
+) -> Result<(EndpointGuard, Link), Fault> {
     let mut tried = Tried::default();
     let mut fault = Fault::NoEndpoint;
     for _ in 0..ATTEMPTS_MAX {
-        let Some(stay) = choose(cluster, down.client.peer, worker, &mut tried)? else { break };
+        let Some(guard) = choose(cluster, down.client.peer, worker, &mut tried)? else { break };
         account.attempts += 1;
-        account.endpoint = Some(stay.address.clone());
-        let place = match stay.take_place() {
+        account.endpoint = Some(guard.address.clone());
+        let place = match guard.take_place() {
             Ok(place) => place,
             Err(exhausted) => {
                 fault = exhausted;
                 continue;
             }
         };
-        match worker.open(&stay, place).await {
+        match worker.open(&guard, place).await {
             Ok(link) => {
-                stay.succeeded(worker.timers.now_ms());
-                return Ok((stay, link));
+                guard.succeeded(worker.timers.now_ms());
+                return Ok((guard, link));
             }
             Err(failed) => {
                 cluster.series.failures.increment();
-                stay.failed(worker.timers.now_ms());
+                guard.failed(worker.timers.now_ms());
                 fault = failed;
             }
         }
@@ -233,7 +233,7 @@ pub(super) fn choose(
     client: Peer,
     worker: &Worker,
     tried: &mut Tried,
-) -> Result<Option<Stay>, Fault> {
+) -> Result<Option<EndpointGuard>, Fault> {
     let admitted = cluster.take(LimitKind::Requests)?;
     let key = AddressKey::of(client);
     let lease = {
@@ -241,7 +241,7 @@ pub(super) fn choose(
         let mut rng = worker.rng.borrow_mut();
         cluster.state().borrow_mut().select_for(key.bytes(), now, &mut rng, tried)
     };
-    Ok(lease.and_then(|lease| Stay::begin(cluster, lease, admitted)))
+    Ok(lease.and_then(|lease| EndpointGuard::begin(cluster, lease, admitted)))
 }
 
 /// What the endpoint is told of the client, as the first bytes of a buffer.

@@ -8,7 +8,7 @@ use eddy_io::{
     BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, PipePool, Splice, SpliceFault, Spliced, Stream, Timer,
 };
 
-use crate::session::leg::Leg;
+use crate::session::duplex::DuplexStream;
 use crate::stats::Counter;
 use crate::worker::Worker;
 
@@ -36,7 +36,7 @@ pub(crate) enum RelayEnd {
 
 /// How long a relay goes on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience<'t> {
+pub(crate) struct RelayDeadlines<'t> {
     pub(crate) timer: &'t Timer,
     /// Longest time in which nothing moves, milliseconds; 0 for no limit.
     pub(crate) idle_ms: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Patience<'t> {
 
 /// One of the two ways.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct HalfRelay {
     /// What was read and not written yet; it has no capacity while it is empty.
     pub(crate) buffer: Buffer,
     splice: Splice,
@@ -67,9 +67,9 @@ enum Broken {
 #[derive(Debug, Default)]
 pub(crate) struct Relay {
     /// From the client.
-    pub(crate) up: Way,
+    pub(crate) up: HalfRelay,
     /// To the client.
-    pub(crate) down: Way,
+    pub(crate) down: HalfRelay,
     /// How much had moved when it was last looked at, and when that was.
     seen: Option<(u64, u64)>,
 }
@@ -80,13 +80,13 @@ impl Relay {
     /// An end is passed on as soon as what came before it: the other way may go on for as long as it likes.
     pub(crate) async fn run(
         &mut self,
-        client: &mut impl Leg,
-        endpoint: &mut impl Leg,
+        client: &mut impl DuplexStream,
+        endpoint: &mut impl DuplexStream,
         worker: &Rc<Worker>,
         timer: &Timer,
         idle_ms: u64,
     ) -> RelayEnd {
-        let patience = Patience { timer, idle_ms, due_ms: u64::MAX };
+        let patience = RelayDeadlines { timer, idle_ms, due_ms: u64::MAX };
         poll_fn(|cx| self.poll(cx, client, endpoint, worker, patience)).await
     }
 
@@ -94,10 +94,10 @@ impl Relay {
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        client: &mut impl Leg,
-        endpoint: &mut impl Leg,
+        client: &mut impl DuplexStream,
+        endpoint: &mut impl DuplexStream,
         worker: &Rc<Worker>,
-        patience: Patience<'_>,
+        patience: RelayDeadlines<'_>,
     ) -> Poll<RelayEnd> {
         patience.timer.register(cx);
         let mut turn = Turn {
@@ -119,8 +119,8 @@ impl Relay {
     }
 
     /// Sets the timer to what is due first, or tells that it has passed.
-    fn poll_patience(&mut self, now_ms: u64, patience: Patience<'_>) -> Poll<RelayEnd> {
-        let Patience { timer, idle_ms, due_ms } = patience;
+    fn poll_patience(&mut self, now_ms: u64, patience: RelayDeadlines<'_>) -> Poll<RelayEnd> {
+        let RelayDeadlines { timer, idle_ms, due_ms } = patience;
         let total = self.up.moved + self.down.moved;
         let moved_ms = match self.seen {
             Some((moved, moved_ms)) if moved == total => moved_ms,
@@ -144,8 +144,8 @@ impl Relay {
     fn poll_ways(
         &mut self,
         cx: &mut Context<'_>,
-        client: &mut impl Leg,
-        endpoint: &mut impl Leg,
+        client: &mut impl DuplexStream,
+        endpoint: &mut impl DuplexStream,
         turn: &mut Turn<'_>,
     ) -> Poll<RelayEnd> {
         let up = self.up.poll(cx, client, endpoint, turn);
@@ -187,13 +187,13 @@ impl Turn<'_> {
     }
 }
 
-impl Way {
+impl HalfRelay {
     /// Moves what there is; ready when the source has ended and the sink was told.
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        source: &mut impl Leg,
-        sink: &mut impl Leg,
+        source: &mut impl DuplexStream,
+        sink: &mut impl DuplexStream,
         turn: &mut Turn<'_>,
     ) -> Poll<Result<(), Broken>> {
         loop {
@@ -260,7 +260,7 @@ impl Way {
     fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
-        source: &mut impl Leg,
+        source: &mut impl DuplexStream,
         turn: &Turn<'_>,
     ) -> Poll<Result<(), Broken>> {
         if self.buffer.capacity() == 0 {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use eddy_io::{Peer, Stream, TlsStream};
 
-use crate::exchange::{Next, drive};
+use crate::exchange::{Next, run_exchange};
 use crate::plan::{Handler, ListenerPlan};
 use crate::session::announced::announced;
 use crate::session::client::Client;
@@ -72,7 +72,7 @@ pub(crate) enum Parting {
 
 /// Serves one exchange after the other.
 async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Parting {
-    while let Some(timeout_ms) = patience(worker, handle, down) {
+    while let Some(timeout_ms) = next_request_timeout(worker, handle, down) {
         if down.idle(timeout_ms, worker).await != Wake::Readable {
             break;
         }
@@ -81,7 +81,7 @@ async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<Listen
             return Parting::Framed;
         }
         let mut exchange = worker.take_exchange();
-        let next = drive(worker, handle, down, &mut exchange).await;
+        let next = run_exchange(worker, handle, down, &mut exchange).await;
         worker.put_exchange(exchange);
         match next {
             Next::KeepAlive => down.release(&worker.buffers),
@@ -137,7 +137,7 @@ fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<Open
 }
 
 /// How long to wait for the next request, milliseconds; `None` when there is to be none.
-fn patience(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> Option<u64> {
+fn next_request_timeout(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> Option<u64> {
     let plan = worker.plan();
     let listener = listener_of(&plan, handle)?;
     let timeouts = &listener.config.timeouts;

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use eddy_io::Stream;
 
-use crate::framed::FramedStream;
+use crate::h2::H2Stream;
 
 /// What a request comes by and its answer goes by.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) enum Wire {
     /// A connection of HTTP/1, on which messages follow each other.
     Connection(Stream),
     /// A stream of a connection of HTTP/2, which has one request and its answer.
-    Framed(FramedStream),
+    Framed(H2Stream),
 }
 
 impl Wire {

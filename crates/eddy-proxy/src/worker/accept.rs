@@ -37,10 +37,10 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
     let queue = (turn == Turn::Own).then(|| Queue::new(&listener));
     let mut accepted_last = 0;
     loop {
-        if worker.crowd.is_shedding() && !worker.is_draining.get() {
+        if worker.admission.is_shedding() && !worker.is_draining.get() {
             queue.iter().for_each(Queue::narrow);
             tokio::select! {
-                () = worker.crowd.admission() => {}
+                () = worker.admission.admission() => {}
                 () = worker.turned.notified() => {}
             }
         } else {
@@ -72,7 +72,7 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
         match accepted {
             None => {}
             Some(Ok((stream, peer))) => {
-                worker.crowd.count_accepted();
+                worker.admission.count_accepted();
                 if turn == Turn::Other {
                     worker.series.accepts_for_others.increment();
                 }

@@ -8,7 +8,7 @@ use eddy_http::Http2Fault;
 use eddy_io::{HandshakeFault, monotonic_ms};
 use eddy_tls::ClientTls;
 use eddy_upstream::eject::Change;
-use eddy_upstream::health::UnwellSet;
+use eddy_upstream::health::UnhealthySet;
 use eddy_upstream::{
     ClusterConfig, ClusterState, EndpointSet, InUse, Lease, LimitKind, LimitPlace, Link, LinkPlace,
     LinkPools, LinkProtocol, LinkQueue, ResolvedAddress, Rng,
@@ -78,9 +78,9 @@ pub(crate) enum TakenLink {
     SharedPlace(LinkPlace),
 }
 
-/// One attempt's stay at an endpoint; ends when dropped.
+/// Counts one attempt at an endpoint until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Stay {
+pub(crate) struct EndpointGuard {
     cluster: Rc<WorkerCluster>,
     /// Taken by `drop` only.
     lease: Option<Lease>,
@@ -165,7 +165,7 @@ impl WorkerCluster {
     }
 
     /// Takes over what health checks say.
-    pub(crate) fn set_unwell(&self, unwell: Arc<UnwellSet>, now_ms: u64) {
+    pub(crate) fn set_unwell(&self, unwell: Arc<UnhealthySet>, now_ms: u64) {
         self.state.borrow_mut().set_unwell(unwell, now(now_ms));
     }
 
@@ -289,7 +289,7 @@ impl WorkerCluster {
     }
 }
 
-impl Stay {
+impl EndpointGuard {
     /// A link to the endpoint, kept, shared or to be made.
     ///
     /// # Errors
@@ -362,7 +362,7 @@ impl Stay {
         self.cluster.pools.borrow_mut().at(self.lease().endpoint()).queue()
     }
 
-    /// Begins a stay that `lease` stands for, and `place` within the limit of requests; `None` when its endpoint has gone in the
+    /// Guards `lease`, and `place` within the limit of requests; `None` when its endpoint has gone in the
     /// meantime.
     pub(crate) fn begin(
         cluster: &Rc<WorkerCluster>,
@@ -390,7 +390,7 @@ impl Stay {
 
     /// The lease.
     pub(crate) fn lease(&self) -> &Lease {
-        self.lease.as_ref().expect("the lease is only taken when the stay is dropped")
+        self.lease.as_ref().expect("the lease is only taken when the guard is dropped")
     }
 
     /// Tells the endpoint's health that it served.
@@ -417,7 +417,7 @@ impl Stay {
     }
 }
 
-impl Drop for Stay {
+impl Drop for EndpointGuard {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.take() {
             self.cluster.state.borrow_mut().release(lease);

@@ -12,27 +12,31 @@ use tokio::time::timeout;
 use crate::fault::Fault;
 use crate::link::{Opening, Upstream};
 use crate::stats::HandshakeFailure;
-use crate::worker::cluster::{LinkWanted, Stay, TakenLink, WorkerCluster};
+use crate::worker::cluster::{EndpointGuard, LinkWanted, TakenLink, WorkerCluster};
 use crate::worker::state::Worker;
 
 impl Worker {
-    /// Obtains what a request goes to the endpoint of a stay by: a link that was kept, a stream of one that is shared, or a new
+    /// Obtains what a request goes to the endpoint of a guard by: a link that was kept, a stream of one that is shared, or a new
     /// link, made in the time that the cluster has for that.
     ///
     /// # Errors
     /// [`Fault::LinksExhausted`], [`Fault::Limit`], or why there is no link, which has been counted.
     ///
     /// # Cost
-    /// That of [`Stay::take_link`] where there is one.
-    pub(crate) async fn obtain(self: &Rc<Self>, stay: &Stay, wanted: LinkWanted) -> Result<Upstream, Fault> {
-        let taken = match stay.take_link(wanted, self.timers.now_ms())? {
+    /// That of [`EndpointGuard::take_link`] where there is one.
+    pub(crate) async fn obtain(
+        self: &Rc<Self>,
+        guard: &EndpointGuard,
+        wanted: LinkWanted,
+    ) -> Result<Upstream, Fault> {
+        let taken = match guard.take_link(wanted, self.timers.now_ms())? {
             TakenLink::Kept(link) => return Ok(Upstream::Link(link)),
             TakenLink::Stream(stream) => return Ok(Upstream::Stream(stream)),
             later @ (TakenLink::Place(_) | TakenLink::Opening(_) | TakenLink::SharedPlace(_)) => later,
         };
-        let _pending = stay.cluster().take(LimitKind::Pending)?;
+        let _pending = guard.cluster().take(LimitKind::Pending)?;
         // In a box: most exchanges need no room for it.
-        Box::pin(self.await_link(stay, wanted, taken)).await
+        Box::pin(self.await_link(guard, wanted, taken)).await
     }
 
     /// As [`Self::obtain`], but waits its turn where the endpoint has as many links of HTTP/1 as it may have: for as long as
@@ -42,39 +46,43 @@ impl Worker {
     /// As [`Self::obtain`].
     pub(crate) async fn obtain_in_turn(
         self: &Rc<Self>,
-        stay: &Stay,
+        guard: &EndpointGuard,
         wanted: LinkWanted,
     ) -> Result<Upstream, Fault> {
-        if !stay.has_queue() {
-            match self.obtain(stay, wanted).await {
-                Err(Fault::LinksExhausted) if !stay.cluster().shares_links() => {}
+        if !guard.has_queue() {
+            match self.obtain(guard, wanted).await {
+                Err(Fault::LinksExhausted) if !guard.cluster().shares_links() => {}
                 obtained => return obtained,
             }
         }
         // In a box: most exchanges need no room for it.
-        Box::pin(self.queue_for_link(stay, wanted)).await
+        Box::pin(self.queue_for_link(guard, wanted)).await
     }
 
-    async fn queue_for_link(self: &Rc<Self>, stay: &Stay, wanted: LinkWanted) -> Result<Upstream, Fault> {
-        let _pending = stay.cluster().take(LimitKind::Pending)?;
+    async fn queue_for_link(
+        self: &Rc<Self>,
+        guard: &EndpointGuard,
+        wanted: LinkWanted,
+    ) -> Result<Upstream, Fault> {
+        let _pending = guard.cluster().take(LimitKind::Pending)?;
         let turn = async {
-            let queue = stay.queue();
+            let queue = guard.queue();
             loop {
                 queue.called().await;
-                match stay.take_link(wanted, self.timers.now_ms()) {
+                match guard.take_link(wanted, self.timers.now_ms()) {
                     Err(Fault::LinksExhausted) => {}
                     taken => return taken,
                 }
             }
         };
-        let taken = timeout(stay.cluster().config.connect_timeout, turn).await;
-        self.await_link(stay, wanted, taken.unwrap_or(Err(Fault::LinksExhausted))?).await
+        let taken = timeout(guard.cluster().config.connect_timeout, turn).await;
+        self.await_link(guard, wanted, taken.unwrap_or(Err(Fault::LinksExhausted))?).await
     }
 
     /// Waits for a link that is to be established, or is; or for another one, where others have taken what it has room for.
     async fn await_link(
         self: &Rc<Self>,
-        stay: &Stay,
+        guard: &EndpointGuard,
         wanted: LinkWanted,
         mut taken: TakenLink,
     ) -> Result<Upstream, Fault> {
@@ -82,12 +90,12 @@ impl Worker {
             let opening = match taken {
                 TakenLink::Kept(link) => return Ok(Upstream::Link(link)),
                 TakenLink::Stream(stream) => return Ok(Upstream::Stream(stream)),
-                TakenLink::Place(place) => return self.open(stay, place).await.map(Upstream::Link),
+                TakenLink::Place(place) => return self.open(guard, place).await.map(Upstream::Link),
                 TakenLink::Opening(opening) => opening,
-                TakenLink::SharedPlace(place) => Opening::begin(self, stay, place),
+                TakenLink::SharedPlace(place) => Opening::begin(self, guard, place),
             };
             opening.wait().await?;
-            taken = stay.take_link(wanted, self.timers.now_ms())?;
+            taken = guard.take_link(wanted, self.timers.now_ms())?;
         }
     }
 
@@ -95,22 +103,22 @@ impl Worker {
     ///
     /// # Errors
     /// As [`Self::obtain`].
-    pub(crate) async fn obtain_alone(&self, stay: &Stay) -> Result<Upstream, Fault> {
-        let place = stay.take_place()?;
-        let _pending = stay.cluster().take(LimitKind::Pending)?;
-        self.open(stay, place).await.map(Upstream::Link)
+    pub(crate) async fn obtain_alone(&self, guard: &EndpointGuard) -> Result<Upstream, Fault> {
+        let place = guard.take_place()?;
+        let _pending = guard.cluster().take(LimitKind::Pending)?;
+        self.open(guard, place).await.map(Upstream::Link)
     }
 
-    /// Makes a link to the endpoint of a stay in this place, in the time that the cluster has for that, and counts it.
+    /// Makes a link to the endpoint of a guard in this place, in the time that the cluster has for that, and counts it.
     ///
     /// # Errors
     /// [`Fault::ConnectTimeout`], and as [`Self::connect_to`].
     ///
     /// # Cost
     /// That of [`Self::connect_to`], and an allocation.
-    pub(crate) async fn open(&self, stay: &Stay, place: LinkPlace) -> Result<Link, Fault> {
-        let cluster = stay.cluster();
-        let connecting = self.connect_to(cluster, &stay.address, || stay.own_name());
+    pub(crate) async fn open(&self, guard: &EndpointGuard, place: LinkPlace) -> Result<Link, Fault> {
+        let cluster = guard.cluster();
+        let connecting = self.connect_to(cluster, &guard.address, || guard.own_name());
         // In a box: most exchanges need no room for it.
         let connected = Box::pin(timeout(cluster.config.connect_timeout, connecting)).await;
         match connected.unwrap_or(Err(Fault::ConnectTimeout)) {

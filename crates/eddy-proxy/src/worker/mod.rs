@@ -1,9 +1,9 @@
 //! One core's loop: accepts connections, runs their sessions, keeps time and takes over plans.
 
 mod accept;
+mod admission;
 mod cluster;
 mod connect;
-mod crowd;
 mod date;
 mod overload;
 mod run;
@@ -13,8 +13,8 @@ mod tick;
 mod uploads;
 
 pub(crate) use accept::{has_room, is_shortage};
-pub(crate) use cluster::{LinkWanted, Stay, WorkerCluster};
-pub(crate) use crowd::{Ticket, Waited};
+pub(crate) use admission::{Ticket, Waited};
+pub(crate) use cluster::{EndpointGuard, LinkWanted, WorkerCluster};
 pub(crate) use overload::{Pressure, Room};
 pub(crate) use run::{Apply, Command, Start, run};
 pub(crate) use sockets::SocketTable;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use eddy_io::monotonic_ms;
-use eddy_upstream::health::UnwellSet;
+use eddy_upstream::health::UnhealthySet;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::Receiver;
@@ -23,7 +23,7 @@ use crate::report::{ClusterView, view};
 use crate::session::take_datagrams;
 use crate::stats::PlanSeries;
 use crate::worker::accept::{Turn, accept};
-use crate::worker::crowd;
+use crate::worker::admission;
 use crate::worker::sockets::SocketTable;
 use crate::worker::state::{ListenerHandle, Parts, Worker, WorkerPlan};
 use crate::worker::tick::tick;
@@ -43,7 +43,7 @@ pub(crate) struct Apply {
     /// By cluster, its endpoints now and as they change.
     pub(crate) endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
     /// By cluster, which of its endpoints are not well now and as they change.
-    pub(crate) unwell: Vec<watch::Receiver<Arc<UnwellSet>>>,
+    pub(crate) unwell: Vec<watch::Receiver<Arc<UnhealthySet>>>,
     /// Told when the plan is in force, or why it is not.
     pub(crate) done: Sender<Result<(), ProxyError>>,
 }
@@ -107,7 +107,7 @@ async fn serve(start: Start) {
     tokio::task::spawn_local(tick(Rc::clone(&state)));
     tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
     tokio::task::spawn_local(access::ship(Rc::clone(&state.worker)));
-    tokio::task::spawn_local(crowd::call(Rc::clone(&state.worker)));
+    tokio::task::spawn_local(admission::call(Rc::clone(&state.worker)));
     // All links that are idle are looked at in one turn.
     tokio::task::spawn_local(unconstrained(watch_idle_links(Rc::clone(&state.worker))));
     // The gateway may have given up waiting; the plan is in force all the same.
@@ -116,7 +116,7 @@ async fn serve(start: Start) {
         if let Command::Stop = command {
             break;
         }
-        state.obey(command);
+        state.handle_command(command);
     }
     state.worker.access.borrow_mut().flush(&state.worker.series);
     let unsent = state.worker.records.waiting();
@@ -158,7 +158,7 @@ async fn hear_filters(worker: Rc<Worker>) {
 }
 
 impl Loop {
-    fn obey(self: &Rc<Self>, command: Command) {
+    fn handle_command(self: &Rc<Self>, command: Command) {
         let worker = &self.worker;
         match command {
             Command::Apply(apply) => {
@@ -263,7 +263,7 @@ impl Loop {
     fn follow_endpoints(
         &self,
         endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
-        unwell: Vec<watch::Receiver<Arc<UnwellSet>>>,
+        unwell: Vec<watch::Receiver<Arc<UnhealthySet>>>,
     ) {
         let plan = self.worker.plan();
         let mut following = self.following.borrow_mut();

@@ -18,8 +18,8 @@ use crate::host::FilterHost;
 use crate::plan::{ListenerPlan, Plan};
 use crate::session::Flows;
 use crate::stats::{PlanSeries, WorkerSeries};
+use crate::worker::admission::AdmissionQueue;
 use crate::worker::cluster::{ClusterParts, WorkerCluster};
-use crate::worker::crowd::Crowd;
 use crate::worker::date::DateCache;
 use crate::worker::overload::{Pressure, Room};
 
@@ -44,7 +44,7 @@ pub(crate) struct Worker {
     pub(crate) route: RefCell<RouteScratch>,
     pub(crate) egress: RefCell<Egress>,
     pub(crate) crossing: Crossing,
-    pub(crate) crowd: Crowd,
+    pub(crate) admission: AdmissionQueue,
     /// Woken at each tick; for tasks that wait for room.
     pub(crate) ticked: Notify,
     /// Woken when a drain or another plan begins; for sessions that tell their clients of their end.
@@ -115,7 +115,7 @@ impl Worker {
             route: RefCell::new(RouteScratch::new()),
             egress: RefCell::new(Egress::new()),
             crossing: Crossing::new(parts.host),
-            crowd: Crowd::default(),
+            admission: AdmissionQueue::default(),
             ticked: Notify::new(),
             turned: Notify::new(),
             idle_watch: parts.idle_watch,

@@ -11,7 +11,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::exchange::flush_ended;
 use crate::worker::accept::{Turn, accept, give_room};
-use crate::worker::crowd::TickInterval;
+use crate::worker::admission::TickInterval;
 use crate::worker::run::Loop;
 use crate::worker::state::{ListenerHandle, Worker, millis};
 
@@ -81,7 +81,7 @@ pub(crate) async fn tick(state: Rc<Loop>) {
 fn measure(worker: &Worker, interval: TickInterval) {
     worker.series.lag_ms.set(interval.elapsed_ms.saturating_sub(TICK_MS));
     let delay_max = worker.plan().plan.config.limits.queue_delay_max;
-    worker.crowd.on_tick(interval, millis(delay_max));
+    worker.admission.on_tick(interval, millis(delay_max));
 }
 
 /// Returns for how long other programs have had the processor since the last call, milliseconds.

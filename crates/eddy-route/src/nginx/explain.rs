@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::names::{NameForm, NameFound};
 use super::request::SiteRequest;
-use super::search::{Located, Means};
+use super::search::{Located, SearchMode};
 use super::sites::Sites;
 use super::spec::{PlaceKind, PlaceSpec};
 use super::step::{RewriteEnd, RewriteStep};
@@ -96,7 +96,8 @@ impl Sites {
     /// Grows with the number of locations and allocates; not for the path of requests.
     pub fn explain(&self, address: usize, request: &SiteRequest<'_>) -> SiteExplanation {
         let (mut walk, mut scratch, mut trace) = (Walk::default(), RouteScratch::new(), Trace::default());
-        let outcome = self.walk_by(Means::Plain, address, request, &mut walk, &mut scratch, Some(&mut trace));
+        let outcome =
+            self.walk_by(SearchMode::Plain, address, request, &mut walk, &mut scratch, Some(&mut trace));
         let mut text = Vec::new();
         let answer = match outcome {
             Outcome::Proxy { .. } => match self.write_target(request, &mut walk, &mut scratch, &mut text) {

@@ -1,6 +1,6 @@
 //! The locations that stand beside each other: in a server, or in another location.
 
-use super::spec::{Hand, PlaceKind, PlaceSpec};
+use super::spec::{Handler, PlaceKind, PlaceSpec};
 use crate::index::{ByValue, NO_VALUE, Trie};
 
 /// The locations of a level, ready to be searched.
@@ -154,5 +154,5 @@ impl Level {
 
 /// Whether a request for the location's text without its last `/` is redirected there.
 fn redirects_to(place: &PlaceSpec) -> bool {
-    matches!(place.hand, Hand::Proxy(_)) && place.kind.path().is_some_and(|path| path.ends_with('/'))
+    matches!(place.hand, Handler::Proxy(_)) && place.kind.path().is_some_and(|path| path.ends_with('/'))
 }

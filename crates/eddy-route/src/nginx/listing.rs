@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::sites::Sites;
-use super::spec::{Hand, PlaceKind, PlaceSpec};
+use super::spec::{Handler, PlaceKind, PlaceSpec};
 
 /// What serves at an address. Its JSON form is stable: fields may be added, never renamed.
 #[derive(Clone, Debug, Serialize)]
@@ -114,7 +114,8 @@ fn add_level(
             depth,
             file: place.origin.file.to_string(),
             line: place.origin.line,
-            why: if matches!(place.hand, Hand::Nobody) && place.steps.is_empty() && place.last_try.is_none() {
+            why: if matches!(place.hand, Handler::None) && place.steps.is_empty() && place.last_try.is_none()
+            {
                 format!("{why}; nobody answers here but with 404")
             } else {
                 why.to_owned()

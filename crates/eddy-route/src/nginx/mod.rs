@@ -36,7 +36,7 @@ pub use pcre::group_names;
 pub use request::{SiteRequest, SiteTls};
 pub use sites::Sites;
 pub use spec::{
-    Address, ErrorPage, FieldFilter, FieldNames, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec,
+    Address, ErrorPage, FieldFilter, FieldNames, FieldText, Handler, LastTry, MapForm, MapRow, MapSpec,
     PlaceGuard, PlaceKind, PlaceSpec, ProxyHand, RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream,
     UpstreamScheme,
 };

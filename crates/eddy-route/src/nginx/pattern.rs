@@ -53,9 +53,9 @@ impl SearchPattern {
         let hir = parser.parse(&syntax).map_err(|error| fault(reason_of(&error)))?;
         let groups = hir.properties().explicit_captures_len();
         let is_anchored = hir.properties().look_set_prefix().contains(Look::Start);
-        let mut parts = vec![ends_before_line_end(&hir), any_bytes(Greed::Greedy)];
+        let mut parts = vec![ends_before_line_end(&hir), any_bytes(Quantifier::Greedy)];
         if !is_anchored {
-            parts.insert(0, any_bytes(Greed::Lazy));
+            parts.insert(0, any_bytes(Quantifier::Lazy));
         }
         let wanted = if groups > 0 { Groups::Wanted } else { Groups::Ignored };
         let pattern = Pattern::of_syntax(text, Hir::concat(parts), Form::Whole, wanted)?;
@@ -129,16 +129,16 @@ impl SearchPattern {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Greed {
+enum Quantifier {
     Greedy,
     Lazy,
 }
 
-fn any_bytes(greed: Greed) -> Hir {
+fn any_bytes(greed: Quantifier) -> Hir {
     Hir::repetition(Repetition {
         min: 0,
         max: None,
-        greedy: greed == Greed::Greedy,
+        greedy: greed == Quantifier::Greedy,
         sub: Box::new(Hir::dot(regex_syntax::hir::Dot::AnyByte)),
     })
 }

@@ -1,7 +1,7 @@
 //! Runs the program of a server or location.
 
 use super::escape::unescape_redirect;
-use super::run::{Go, Run, is_redirect};
+use super::run::{NextStep, Run, is_redirect};
 use super::step::{RewriteEnd, RewriteStep, Step, Test};
 use super::text::TextTemplate;
 use super::value::GroupSpelling;
@@ -9,7 +9,7 @@ use super::walk::Outcome;
 
 impl<'s> Run<'_, 's> {
     /// Runs the steps; `None` where they end without an answer.
-    pub(crate) fn run_steps(&mut self, place: u32) -> Option<Go> {
+    pub(crate) fn run_steps(&mut self, place: u32) -> Option<NextStep> {
         let steps: &'s [Step] = &self.sites.places()[place as usize].steps;
         // Groups that `set` reads are escaped until a rewrite has matched.
         let mut spelling = GroupSpelling::Escaped;
@@ -63,7 +63,7 @@ impl<'s> Run<'_, 's> {
     }
 
     /// Does what a `rewrite` says that has matched; an answer where that is one.
-    fn rewrite(&mut self, step: &'s RewriteStep) -> Option<Go> {
+    fn rewrite(&mut self, step: &'s RewriteStep) -> Option<NextStep> {
         self.walk.is_internal = true;
         self.walk.is_as_sent = false;
         let is_kept = step.end == RewriteEnd::Break;
@@ -79,7 +79,7 @@ impl<'s> Run<'_, 's> {
                 address.extend_from_slice(&self.walk.query);
             }
             self.set_address(address);
-            return Some(Go::Status(status));
+            return Some(NextStep::Status(status));
         }
         let mut path = self.spelt(&step.path, GroupSpelling::Plain);
         match &step.query {
@@ -97,28 +97,28 @@ impl<'s> Run<'_, 's> {
         }
         if path.is_empty() {
             self.give_back(path);
-            return Some(Go::Status(500));
+            return Some(NextStep::Status(500));
         }
         std::mem::swap(&mut self.walk.path, &mut path);
         self.give_back(path);
         None
     }
 
-    fn return_with(&mut self, status: u16, text: Option<&'s TextTemplate>) -> Go {
+    fn return_with(&mut self, status: u16, text: Option<&'s TextTemplate>) -> NextStep {
         if status == 444 {
-            return Go::End(Outcome::Close);
+            return NextStep::End(Outcome::Close);
         }
         if status >= 400 && text.is_none() {
-            return Go::Status(status);
+            return NextStep::Status(status);
         }
         let text = text.map(|text| self.text_of(text)).unwrap_or_default();
         if is_redirect(status) {
             self.set_address(text);
-            return Go::Status(status);
+            return NextStep::Status(status);
         }
         let before = std::mem::replace(&mut self.walk.text, text);
         self.give_back(before);
-        Go::End(Outcome::Text { status: self.final_status(status) })
+        NextStep::End(Outcome::Text { status: self.final_status(status) })
     }
 
     fn passes(&mut self, test: &'s Test) -> bool {

@@ -3,7 +3,7 @@
 use super::request::SiteRequest;
 use super::run::Run;
 use super::sites::Sites;
-use super::spec::{Hand, RedirectForm, RedirectRule};
+use super::spec::{Handler, RedirectForm, RedirectRule};
 use super::walk::Walk;
 use crate::request::RouteScratch;
 
@@ -11,7 +11,7 @@ impl Sites {
     /// Whether `error_page` of the place that the walk ended in takes the place of an upstream's answer.
     pub fn intercepts(&self, status: u16, walk: &Walk) -> bool {
         let place = &self.places()[walk.place as usize];
-        let Hand::Proxy(proxy) = &place.hand else { return false };
+        let Handler::Proxy(proxy) = &place.hand else { return false };
         proxy.intercepts_errors && place.error_pages.iter().any(|page| page.statuses.contains(&status))
     }
 
@@ -83,7 +83,7 @@ impl Sites {
 impl Run<'_, '_> {
     fn rewrite_address(&mut self, address: &[u8], out: &mut Vec<u8>) -> bool {
         let place = self.place();
-        let Hand::Proxy(proxy) = &place.hand else { return false };
+        let Handler::Proxy(proxy) = &place.hand else { return false };
         for RedirectRule { form, replacement } in &proxy.redirects {
             let kept = match form {
                 RedirectForm::Text(text) => {

@@ -5,9 +5,9 @@ use super::escape::Escape;
 use super::explain::Trace;
 use super::names::{NameForm, NameFound, find_plainly};
 use super::request::SiteRequest;
-use super::search::{Located, Means, find};
+use super::search::{Located, SearchMode, find};
 use super::sites::Sites;
-use super::spec::{ErrorPage, Hand, LastTry, PlaceSpec, Upstream};
+use super::spec::{ErrorPage, Handler, LastTry, PlaceSpec, Upstream};
 use super::walk::{Outcome, Walk};
 use crate::compile::PatternScratch;
 use crate::normalise::{self, Slashes};
@@ -18,13 +18,13 @@ pub(crate) struct Run<'r, 's> {
     pub(crate) request: &'r SiteRequest<'r>,
     pub(crate) walk: &'r mut Walk,
     pub(crate) scratch: &'r mut PatternScratch,
-    pub(crate) means: Means,
+    pub(crate) means: SearchMode,
     pub(crate) trace: Option<&'r mut Trace>,
 }
 
 /// What comes next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Go {
+pub(crate) enum NextStep {
     /// The program of the server.
     ServerSteps,
     /// The search for a location.
@@ -58,7 +58,7 @@ impl<'s> Run<'_, 's> {
         }
         self.walk.query.extend_from_slice(self.request.query.unwrap_or_default());
         self.choose_server(address, listening.default);
-        self.go(Go::ServerSteps)
+        self.go(NextStep::ServerSteps)
     }
 
     /// From the place that a walk ended in, whose upstream failed.
@@ -68,22 +68,22 @@ impl<'s> Run<'_, 's> {
         if !is_known || self.walk.has_error_page || self.walk.changes_left == 0 {
             return None;
         }
-        Some(self.go(Go::Status(code)))
+        Some(self.go(NextStep::Status(code)))
     }
 
-    fn go(&mut self, mut next: Go) -> Outcome {
+    fn go(&mut self, mut next: NextStep) -> Outcome {
         loop {
             next = match next {
-                Go::ServerSteps => {
+                NextStep::ServerSteps => {
                     let place = self.server_place();
                     self.walk.place = place;
-                    self.run_steps(place).unwrap_or(Go::Search)
+                    self.run_steps(place).unwrap_or(NextStep::Search)
                 }
-                Go::Search => self.search(),
-                Go::PlaceSteps => self.run_place_steps(),
-                Go::Hand => self.hand_over(),
-                Go::Status(code) => self.answer(code),
-                Go::End(outcome) => {
+                NextStep::Search => self.search(),
+                NextStep::PlaceSteps => self.run_place_steps(),
+                NextStep::Hand => self.hand_over(),
+                NextStep::Status(code) => self.answer(code),
+                NextStep::End(outcome) => {
                     if self.walk.is_too_long {
                         return status(500);
                     }
@@ -99,11 +99,11 @@ impl<'s> Run<'_, 's> {
         let Self { sites, walk, scratch, .. } = self;
         let Walk { host, groups, .. } = &mut **walk;
         let found = match self.means {
-            Means::Index => sites.names_at(address).find(host, |server, at| {
+            SearchMode::Index => sites.names_at(address).find(host, |server, at| {
                 let form = &sites.names_of(server)[at].form;
                 matches!(form, NameForm::Pattern(pattern) if pattern.find(host, scratch, groups))
             }),
-            Means::Plain => {
+            SearchMode::Plain => {
                 let servers = &sites.addresses()[address].servers;
                 let names = servers.iter().map(|server| (*server, sites.names_of(*server)));
                 let found = find_plainly(names, host, scratch);
@@ -118,7 +118,7 @@ impl<'s> Run<'_, 's> {
             && let NameForm::Pattern(pattern) = &sites.names_of(server)[at].form
         {
             let host = std::mem::take(&mut self.walk.host);
-            if self.means == Means::Plain {
+            if self.means == SearchMode::Plain {
                 pattern.find(&host, self.scratch, &mut self.walk.groups);
             }
             self.keep_groups(pattern, &host);
@@ -140,7 +140,7 @@ impl<'s> Run<'_, 's> {
         &self.sites.places()[self.walk.place as usize]
     }
 
-    fn search(&mut self) -> Go {
+    fn search(&mut self) -> NextStep {
         self.walk.is_path_changed = false;
         let sites = self.sites;
         let server_place = self.server_place();
@@ -171,12 +171,12 @@ impl<'s> Run<'_, 's> {
         self.walk.place = place;
         let place = self.place();
         if place.is_internal && !self.walk.is_internal {
-            return Go::Status(404);
+            return NextStep::Status(404);
         }
         if let (Some(length), Some(max)) = (self.request.body_bytes, place.body_bytes_max)
             && length > max
         {
-            return Go::Status(413);
+            return NextStep::Status(413);
         }
         if is_redirect {
             let mut address = self.buffer();
@@ -186,29 +186,29 @@ impl<'s> Run<'_, 's> {
                 address.extend_from_slice(&self.walk.query);
             }
             self.set_address(address);
-            return Go::Status(301);
+            return NextStep::Status(301);
         }
-        Go::PlaceSteps
+        NextStep::PlaceSteps
     }
 
-    fn run_place_steps(&mut self) -> Go {
+    fn run_place_steps(&mut self) -> NextStep {
         if self.walk.place == self.server_place() {
-            return Go::Hand;
+            return NextStep::Hand;
         }
         if let Some(methods) = &self.place().guard.methods
             && !methods.iter().any(|method| method.as_bytes() == self.method())
         {
-            return Go::Status(403);
+            return NextStep::Status(403);
         }
         if let Some(end) = self.run_steps(self.walk.place) {
             return end;
         }
         if !self.walk.is_path_changed {
-            return Go::Hand;
+            return NextStep::Hand;
         }
         match self.count_change() {
-            true => Go::Search,
-            false => Go::Status(500),
+            true => NextStep::Search,
+            false => NextStep::Status(500),
         }
     }
 
@@ -223,13 +223,13 @@ impl<'s> Run<'_, 's> {
         self.walk.changes_left > 0
     }
 
-    fn hand_over(&mut self) -> Go {
+    fn hand_over(&mut self) -> NextStep {
         let place = self.place();
         if place.guard.is_closed {
-            return Go::Status(403);
+            return NextStep::Status(403);
         }
         match &place.last_try {
-            Some(LastTry::Status(code)) => return Go::Status(*code),
+            Some(LastTry::Status(code)) => return NextStep::Status(*code),
             Some(LastTry::Named(name)) => return self.send_to_name(name.as_bytes()),
             Some(LastTry::Path(path)) => {
                 let target = self.text_of(path);
@@ -239,37 +239,37 @@ impl<'s> Run<'_, 's> {
         }
         match &place.hand {
             // The page is a file, which eddy has not: what went wrong stays the answer.
-            Hand::Nobody if self.walk.shows_error_page => match self.walk.answer_status {
-                Some(status) if status >= 400 => Go::End(Outcome::Status { status }),
-                _ => Go::Status(404),
+            Handler::None if self.walk.shows_error_page => match self.walk.answer_status {
+                Some(status) if status >= 400 => NextStep::End(Outcome::Status { status }),
+                _ => NextStep::Status(404),
             },
-            Hand::Nobody => Go::Status(404),
-            Hand::Proxy(proxy) => match &proxy.upstream {
-                Upstream::Fixed { action, .. } => Go::End(Outcome::Proxy { action: *action }),
+            Handler::None => NextStep::Status(404),
+            Handler::Proxy(proxy) => match &proxy.upstream {
+                Upstream::Fixed { action, .. } => NextStep::End(Outcome::Proxy { action: *action }),
                 Upstream::Computed { address, choices } => self.compute_upstream(address, choices),
             },
         }
     }
 
     /// Sends the request on to a named location.
-    fn send_to_name(&mut self, name: &[u8]) -> Go {
+    fn send_to_name(&mut self, name: &[u8]) -> NextStep {
         if !self.count_change() || self.walk.path.is_empty() {
-            return Go::Status(500);
+            return NextStep::Status(500);
         }
-        let Some(place) = self.sites.named(self.walk.server, name) else { return Go::Status(500) };
+        let Some(place) = self.sites.named(self.walk.server, name) else { return NextStep::Status(500) };
         self.walk.is_internal = true;
         self.walk.is_path_changed = false;
         self.walk.place = place;
         if let Some(trace) = &mut self.trace {
             trace.send_to_name(self.sites, place, &self.walk.path, &self.walk.query);
         }
-        Go::PlaceSteps
+        NextStep::PlaceSteps
     }
 
     /// Sends the request on to a path, perhaps with a query.
-    fn send_to_path(&mut self, mut target: Vec<u8>) -> Go {
+    fn send_to_path(&mut self, mut target: Vec<u8>) -> NextStep {
         if !self.count_change() {
-            return Go::Status(500);
+            return NextStep::Status(500);
         }
         self.walk.query.clear();
         if let Some(at) = memchr::memchr(b'?', &target) {
@@ -281,11 +281,11 @@ impl<'s> Run<'_, 's> {
         self.walk.is_internal = true;
         self.walk.is_as_sent = false;
         self.walk.is_place_valid = true;
-        Go::ServerSteps
+        NextStep::ServerSteps
     }
 
     /// An answer with this status, unless an error page takes its place.
-    fn answer(&mut self, code: u16) -> Go {
+    fn answer(&mut self, code: u16) -> NextStep {
         self.walk.answer_status = Some(code);
         let place = self.place();
         if !self.walk.has_error_page && !place.error_pages.is_empty() && self.walk.changes_left > 0 {
@@ -295,12 +295,12 @@ impl<'s> Run<'_, 's> {
             }
         }
         if self.walk.has_address && is_redirect(code) {
-            return Go::End(Outcome::Redirect { status: code });
+            return NextStep::End(Outcome::Redirect { status: code });
         }
-        Go::End(Outcome::Status { status: code })
+        NextStep::End(Outcome::Status { status: code })
     }
 
-    fn show_error_page(&mut self, page: &'s ErrorPage) -> Go {
+    fn show_error_page(&mut self, page: &'s ErrorPage) -> NextStep {
         if let Some(answer) = page.answer {
             self.walk.answer_status = answer;
         }
@@ -319,7 +319,7 @@ impl<'s> Run<'_, 's> {
             _ => {
                 self.set_address(target);
                 let status = page.answer.flatten().filter(|code| is_redirect(*code)).unwrap_or(302);
-                Go::End(Outcome::Redirect { status })
+                NextStep::End(Outcome::Redirect { status })
             }
         }
     }

@@ -19,7 +19,7 @@ pub(crate) enum Located {
 
 /// How the paths of a level are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Means {
+pub(crate) enum SearchMode {
     /// By the index.
     Index,
     /// By comparing with each: slowly and obviously right.
@@ -34,14 +34,14 @@ pub(crate) fn find(
     sites: &Sites,
     level: u32,
     path: &[u8],
-    means: Means,
+    means: SearchMode,
     matches: &mut impl FnMut(u32) -> bool,
 ) -> Located {
     let places = sites.places();
     let here = sites.level(level);
     let found = match means {
-        Means::Index => here.find_path(path, sites.paths()),
-        Means::Plain => here.find_path_plainly(path, places),
+        SearchMode::Index => here.find_path(path, sites.paths()),
+        SearchMode::Plain => here.find_path_plainly(path, places),
     };
     let mut located = Located::Nothing;
     let mut tries_patterns = true;

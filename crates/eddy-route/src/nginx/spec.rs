@@ -106,7 +106,7 @@ pub struct PlaceSpec {
     /// The locations in it, in the order of the file.
     pub locations: Vec<u32>,
     /// Who answers.
-    pub hand: Hand,
+    pub hand: Handler,
     /// Whether only requests that were sent on inside come here: `internal`.
     pub is_internal: bool,
     /// Which requests are answered 403.
@@ -166,10 +166,10 @@ pub enum PlaceKind {
 
 /// Who answers at a place.
 #[derive(Clone, Debug, Default)]
-pub enum Hand {
+pub enum Handler {
     /// Nobody: NGINX would look for a file, eddy answers 404.
     #[default]
-    Nobody,
+    None,
     /// `proxy_pass`.
     Proxy(Arc<ProxyHand>),
 }

@@ -4,10 +4,10 @@ use thiserror::Error;
 
 use super::escape::Escape;
 use super::request::SiteRequest;
-use super::run::{Go, Run};
-use super::search::Means;
+use super::run::{NextStep, Run};
+use super::search::SearchMode;
 use super::sites::Sites;
-use super::spec::{FieldFilter, FieldText, Hand, Upstream, UpstreamScheme};
+use super::spec::{FieldFilter, FieldText, Handler, Upstream, UpstreamScheme};
 use super::text::TextTemplate;
 use super::walk::{Outcome, Walk};
 use crate::request::RouteScratch;
@@ -46,7 +46,7 @@ impl Sites {
     ) {
         out.clear();
         let mut run = self.run(request, walk, scratch);
-        let Hand::Proxy(proxy) = &run.place().hand else { return };
+        let Handler::Proxy(proxy) = &run.place().hand else { return };
         let host = run.text_of(&proxy.host);
         out.extend_from_slice(&host);
         run.give_back(host);
@@ -77,7 +77,7 @@ impl Sites {
         scratch: &mut RouteScratch,
         each: impl FnMut(&str, &[u8]),
     ) {
-        let Hand::Proxy(proxy) = &self.places()[walk.place as usize].hand else { return };
+        let Handler::Proxy(proxy) = &self.places()[walk.place as usize].hand else { return };
         self.run(request, walk, scratch).write_fields(proxy.fields.iter(), each);
     }
 
@@ -160,7 +160,14 @@ impl Sites {
         walk: &'r mut Walk,
         scratch: &'r mut RouteScratch,
     ) -> Run<'r, '_> {
-        Run { sites: self, request, walk, scratch: &mut scratch.pattern, means: Means::Index, trace: None }
+        Run {
+            sites: self,
+            request,
+            walk,
+            scratch: &mut scratch.pattern,
+            means: SearchMode::Index,
+            trace: None,
+        }
     }
 }
 
@@ -170,13 +177,13 @@ impl<'s> Run<'_, 's> {
         &mut self,
         address: &'s TextTemplate,
         choices: &'s [(Box<str>, u32)],
-    ) -> Go {
+    ) -> NextStep {
         let address = self.text_of(address);
-        let Some((scheme, rest)) = UpstreamScheme::split(&address) else { return Go::Status(500) };
+        let Some((scheme, rest)) = UpstreamScheme::split(&address) else { return NextStep::Status(500) };
         let end = memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len());
         let (host, uri) = rest.split_at(end);
         if host.is_empty() {
-            return Go::Status(500);
+            return NextStep::Status(500);
         }
         let named = address.strip_suffix(uri).unwrap_or_default();
         let found = choices.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(named));
@@ -197,13 +204,13 @@ impl<'s> Run<'_, 's> {
         let action = found.map(|(_, action)| *action);
         self.give_back(address);
         match action {
-            Some(action) => Go::End(Outcome::Proxy { action }),
-            None => Go::Status(502),
+            Some(action) => NextStep::End(Outcome::Proxy { action }),
+            None => NextStep::Status(502),
         }
     }
 
     fn write_target(&mut self, out: &mut Vec<u8>) {
-        let Hand::Proxy(proxy) = &self.place().hand else { return };
+        let Handler::Proxy(proxy) = &self.place().hand else { return };
         let walk = &*self.walk;
         if matches!(proxy.upstream, Upstream::Computed { .. }) && !walk.upstream_uri.is_empty() {
             out.extend_from_slice(&walk.upstream_uri);

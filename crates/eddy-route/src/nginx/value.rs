@@ -5,7 +5,7 @@ use std::io::Write as _;
 use super::escape::Escape;
 use super::pattern::SearchPattern;
 use super::run::Run;
-use super::spec::{Hand, Upstream};
+use super::spec::{Handler, Upstream};
 use super::text::{TextPart, TextTemplate};
 use super::variable::{TlsVariable, Variable};
 use super::walk::Walk;
@@ -210,7 +210,7 @@ impl<'s> Run<'_, 's> {
     }
 
     fn write_upstream(&self, variable: &Variable, out: &mut Vec<u8>) {
-        let Hand::Proxy(proxy) = &self.place().hand else { return };
+        let Handler::Proxy(proxy) = &self.place().hand else { return };
         match (&proxy.upstream, variable) {
             (Upstream::Fixed { host, .. }, Variable::ProxyHost) => out.extend_from_slice(host.as_bytes()),
             (Upstream::Fixed { port, .. }, _) => out.extend_from_slice(port.as_bytes()),

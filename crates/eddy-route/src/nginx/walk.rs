@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::explain::Trace;
 use super::request::SiteRequest;
 use super::run::Run;
-use super::search::Means;
+use super::search::SearchMode;
 use super::sites::Sites;
 use crate::normalise::Spelling;
 use crate::request::RouteScratch;
@@ -166,7 +166,7 @@ impl Sites {
         walk: &mut Walk,
         scratch: &mut RouteScratch,
     ) -> Outcome {
-        self.walk_by(Means::Index, address, request, walk, scratch, None)
+        self.walk_by(SearchMode::Index, address, request, walk, scratch, None)
     }
 
     /// The same without any index: slowly, and obviously right; for tests.
@@ -177,12 +177,12 @@ impl Sites {
         walk: &mut Walk,
         scratch: &mut RouteScratch,
     ) -> Outcome {
-        self.walk_by(Means::Plain, address, request, walk, scratch, None)
+        self.walk_by(SearchMode::Plain, address, request, walk, scratch, None)
     }
 
     pub(crate) fn walk_by(
         &self,
-        means: Means,
+        means: SearchMode,
         address: usize,
         request: &SiteRequest<'_>,
         walk: &mut Walk,
@@ -209,7 +209,7 @@ impl Sites {
             request,
             walk,
             scratch: &mut scratch.pattern,
-            means: Means::Index,
+            means: SearchMode::Index,
             trace: None,
         };
         run.after_failure(status)

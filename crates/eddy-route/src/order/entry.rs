@@ -43,7 +43,7 @@ pub(crate) struct Entries {
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) host: HostKey,
-    pub(crate) ground: Ground,
+    pub(crate) ground: ScopeOptions,
     /// Whether the search in its table ends here.
     pub(crate) is_end: bool,
     /// The ranks of its entries.
@@ -52,7 +52,7 @@ pub(crate) struct Scope {
 
 /// What tables have in common whose entries for a host stand together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Ground {
+pub(crate) struct ScopeOptions {
     /// The first of the tables.
     table: u32,
     pub(crate) form: HostForm,
@@ -80,7 +80,7 @@ impl Entries {
         });
         let grounds = grounds(tables);
         let ends = ends(tables);
-        let mut by_host: HashMap<(&HostKey, Ground), Vec<u32>> = HashMap::new();
+        let mut by_host: HashMap<(&HostKey, ScopeOptions), Vec<u32>> = HashMap::new();
         for rule in order {
             for host in &rule.hosts {
                 by_host.entry((host, grounds[rule.table as usize])).or_default().push(rule.index);
@@ -201,14 +201,14 @@ fn ends(tables: &[RouteTable]) -> Vec<(usize, HostKey)> {
 }
 
 /// The ground of each table.
-fn grounds(tables: &[RouteTable]) -> Vec<Ground> {
-    let mut grounds: Vec<Ground> = Vec::with_capacity(tables.len());
+fn grounds(tables: &[RouteTable]) -> Vec<ScopeOptions> {
+    let mut grounds: Vec<ScopeOptions> = Vec::with_capacity(tables.len());
     for (number, table) in (0..).zip(tables) {
         let Reading { host: form, is_closed, path, query: _ } = table.reading;
         let strips_parameters = path == PathForm::WithoutParameters;
         let is_one_table = is_closed || !table.ends.is_empty();
-        let own = Ground { table: number, form, strips_parameters, is_one_table };
-        let shared = grounds.last().filter(|before| **before == Ground { table: before.table, ..own });
+        let own = ScopeOptions { table: number, form, strips_parameters, is_one_table };
+        let shared = grounds.last().filter(|before| **before == ScopeOptions { table: before.table, ..own });
         let shared = shared.filter(|_| !is_one_table);
         grounds.push(shared.copied().unwrap_or(own));
     }

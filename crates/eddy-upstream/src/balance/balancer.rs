@@ -10,7 +10,7 @@ use super::random::Random;
 use super::ring::Ring;
 use super::round_robin::RoundRobin;
 use super::tables::Tables;
-use crate::config::{BEAR_ALL, Balance};
+use crate::config::{Balance, UNLIMITED_OVERPROVISIONING};
 use crate::endpoint::{EndpointState, Tried};
 use crate::rng::Rng;
 
@@ -41,17 +41,17 @@ impl Balancer {
             Balance::Maglev => Kind::Keyed(Keyed::new(By::Maglev(tables.maglev(endpoints)), endpoints, rng)),
             Balance::ClientAddress => Kind::Keyed(Keyed::new(By::ClientAddress, endpoints, rng)),
         };
-        Self { kind, levels: Levels::new(endpoints, BEAR_ALL) }
+        Self { kind, levels: Levels::new(endpoints, UNLIMITED_OVERPROVISIONING) }
     }
 
     /// The same balancer, whose levels bear so many percent of their share before the next are asked: see
     /// [`crate::ClusterConfig::overprovision_percent`].
-    pub fn bearing(self, endpoints: &[EndpointState], percent: u32) -> Self {
+    pub fn overprovisioned(self, endpoints: &[EndpointState], percent: u32) -> Self {
         Self { levels: Levels::new(endpoints, percent), ..self }
     }
 
     /// Whether endpoints are on several levels, and those that are available can bear everything together.
-    pub fn bears_all(
+    pub fn covers_load(
         &self,
         endpoints: &[EndpointState],
         is_available: impl Fn(&EndpointState) -> bool,

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::config::HealthConfig;
 use super::probe::ask;
-use super::state::{Checkup, Turn, UnwellSet};
+use super::state::{Checkup, Turn, UnhealthySet};
 use crate::config::{ClusterConfig, LinkProtocol};
 use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
 use crate::rng::Rng;
@@ -23,7 +23,7 @@ const ASKED_AT_ONCE: usize = 64;
 /// The endpoints of a cluster being asked how they are; ends when dropped.
 #[derive(Debug)]
 pub struct Checks {
-    unwell: watch::Receiver<Arc<UnwellSet>>,
+    unwell: watch::Receiver<Arc<UnhealthySet>>,
     _tasks: JoinSet<()>,
 }
 
@@ -33,7 +33,7 @@ struct Shared {
     config: HealthConfig,
     protocol: LinkProtocol,
     tls: Option<ClientTls>,
-    unwell: watch::Sender<Arc<UnwellSet>>,
+    unwell: watch::Sender<Arc<UnhealthySet>>,
     turns: Semaphore,
 }
 
@@ -47,7 +47,7 @@ impl Checks {
         config: &HealthConfig,
         tls: Option<ClientTls>,
         sets: watch::Receiver<Arc<EndpointSet>>,
-        before: Arc<UnwellSet>,
+        before: Arc<UnhealthySet>,
         handle: &Handle,
     ) -> Self {
         let (sender, unwell) = watch::channel(before);
@@ -65,7 +65,7 @@ impl Checks {
     }
 
     /// A receiver that sees each change.
-    pub fn subscribe(&self) -> watch::Receiver<Arc<UnwellSet>> {
+    pub fn subscribe(&self) -> watch::Receiver<Arc<UnhealthySet>> {
         self.unwell.clone()
     }
 }
@@ -141,9 +141,9 @@ impl Shared {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut UnwellSet)) {
+    fn change(&self, change: impl FnOnce(&mut UnhealthySet)) {
         self.unwell.send_if_modified(|current| {
-            let mut next = UnwellSet::clone(current);
+            let mut next = UnhealthySet::clone(current);
             change(&mut next);
             let is_changed = next != **current;
             if is_changed {

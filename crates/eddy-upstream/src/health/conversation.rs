@@ -11,13 +11,13 @@ use crate::config::LinkProtocol;
 /// A request and its answer on a connection of their own.
 pub(super) struct Conversation<'s> {
     stream: &'s mut Stream,
-    framed: Option<Framed>,
+    framed: Option<H2Conversation>,
     /// How much of the request was written.
     sent: usize,
 }
 
 /// What HTTP/2 takes.
-struct Framed {
+struct H2Conversation {
     state: Http2,
     /// The stream of the request; 0 before it was sent.
     id: u32,
@@ -43,7 +43,7 @@ impl<'s> Conversation<'s> {
             LinkProtocol::Http2 => true,
             LinkProtocol::Auto => has_agreed(),
         };
-        let framed = is_framed.then(|| Framed {
+        let framed = is_framed.then(|| H2Conversation {
             state: Http2::client(if is_secure { "https" } else { "http" }, Http2Limits::default(), 0),
             id: 0,
             input: Buffer::default(),
@@ -111,7 +111,7 @@ impl<'s> Conversation<'s> {
     }
 }
 
-impl Framed {
+impl H2Conversation {
     fn poll_write(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         while !self.state.output().is_empty() {
             let written = ready!(stream.poll_write(cx, self.state.output()))?;

@@ -9,4 +9,4 @@ mod state;
 
 pub use checks::Checks;
 pub use config::{GrpcProbe, HealthConfig, HttpProbe, Probe};
-pub use state::{Unwell, UnwellSet};
+pub use state::{UnhealthySet, Unwell};

@@ -8,7 +8,7 @@ use crate::endpoint::ResolvedAddress;
 
 /// The endpoints of a cluster that are not well; replaced as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnwellSet {
+pub struct UnhealthySet {
     members: HashMap<ResolvedAddress, Unwell>,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum Turn {
     Unwell,
 }
 
-impl UnwellSet {
+impl UnhealthySet {
     /// Why the endpoint at this address is not well; `None` when it is.
     pub fn why(&self, address: &ResolvedAddress) -> Option<&Unwell> {
         self.members.get(address)

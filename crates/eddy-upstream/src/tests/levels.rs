@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use crate::balance::{Balancer, Tables};
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
-use crate::health::{HealthConfig, UnwellSet};
-use crate::{BEAR_ALL, Balance, ClusterConfig, ClusterState, EndpointSet, EndpointTerms, Rng};
+use crate::health::{HealthConfig, UnhealthySet};
+use crate::{
+    Balance, ClusterConfig, ClusterState, EndpointOptions, EndpointSet, Rng, UNLIMITED_OVERPROVISIONING,
+};
 
 const NOW: Duration = Duration::from_secs(1000);
 
 fn member(port: u16, tier: u8, zone: Option<&str>) -> ResolvedEndpoint {
-    let terms = EndpointTerms { tier, zone: zone.map(Into::into), ..EndpointTerms::default() };
+    let terms = EndpointOptions { tier, zone: zone.map(Into::into), ..EndpointOptions::default() };
     ResolvedEndpoint { terms, ..ResolvedEndpoint::new(address(port), 1) }
 }
 
@@ -37,7 +39,7 @@ fn endpoints(tiers: &[(u8, u16, u16)]) -> Vec<EndpointState> {
 fn shares(endpoints: &[EndpointState], percent: u32, kind: Balance) -> Vec<u32> {
     let mut rng = Rng::new(5);
     let mut balancer =
-        Balancer::new(kind, endpoints, &Tables::default(), &mut rng).bearing(endpoints, percent);
+        Balancer::new(kind, endpoints, &Tables::default(), &mut rng).overprovisioned(endpoints, percent);
     let tiers = endpoints.iter().map(|one| usize::from(one.terms().tier) + 1).max().unwrap_or(0);
     let mut counts = vec![0; tiers];
     for number in 0..10_000_u32 {
@@ -60,7 +62,7 @@ fn levels_bear_what_their_endpoints_can() {
         (vec![(0, 10, 9), (1, 10, 9)], 140, vec![50, 50]),
         (vec![(0, 2, 2), (1, 4, 3), (2, 1, 0)], 140, vec![0, 35, 65]),
         (vec![(0, 4, 1), (1, 4, 0)], 100, vec![75, 25]),
-        (vec![(0, 4, 3), (1, 4, 0)], BEAR_ALL, vec![100, 0]),
+        (vec![(0, 4, 3), (1, 4, 0)], UNLIMITED_OVERPROVISIONING, vec![100, 0]),
     ] {
         for kind in
             [Balance::RoundRobin, Balance::LeastRequest, Balance::Random, Balance::Maglev, Balance::Ring]
@@ -99,7 +101,7 @@ impl World {
     }
 
     fn unwell(&mut self, ports: &[u16]) {
-        let mut unwell = UnwellSet::default();
+        let mut unwell = UnhealthySet::default();
         ports.iter().for_each(|port| unwell.insert(address(*port), "for a test".into()));
         self.state.set_unwell(Arc::new(unwell), self.now);
     }

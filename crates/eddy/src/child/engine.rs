@@ -10,18 +10,18 @@ use anyhow::Context;
 use eddy_acme::{Agent, Settings};
 use eddy_config::{Config, FilterConfig, Problem, version_of};
 use eddy_filter::{FilterSet, Host, Level};
-use eddy_guest::Graveyard;
+use eddy_guest::ReclaimQueue;
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, Gateway, Ready};
 use eddy_source::{FileSource, Rejected};
 
-use super::last_words::LastWords;
 use super::lend::lend;
 use super::load::{Loaded, linked, linked_as, load, log_problems, pack, unmade, unpack, vetted};
 use super::pages::GatewayPages;
 use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
 use super::status::{InForce, Status};
+use super::stderr_capture::StderrCapture;
 use super::taken::{Taken, Wanted, role_name, wanted_by};
 use super::tried::Tried;
 use super::unbound::{listen_again, log_unbound, next_order};
@@ -57,7 +57,7 @@ pub(super) struct Engine {
     /// What the command line says of the log.
     pub(super) log_choice: LogChoice,
     /// Where filters go that no plan has any more.
-    pub(super) graveyard: Graveyard,
+    pub(super) reclaim_queue: ReclaimQueue,
     /// Filters that must not be entered.
     pub(super) quarantined: Vec<Quarantined>,
     /// What of TLS outlives a reload.
@@ -106,7 +106,7 @@ pub(super) struct Serving {
 
 /// What the main thread asks of the engine.
 #[derive(Clone, Debug)]
-pub(super) enum Order {
+pub(super) enum EngineCommand {
     /// Read the configuration again.
     Reload,
     /// The files changed; read the configuration again if it is another than last time.
@@ -120,7 +120,7 @@ pub(super) enum Order {
     /// Lend the sockets of an address to the process that takes this one's place.
     Lend(Arc<Channel>, SocketKey),
     /// Free what filters no plan has any more.
-    Bury,
+    Reclaim,
     /// The process ends: tell guests, let go of sockets, and say so.
     End(Sender<()>),
 }
@@ -212,7 +212,7 @@ impl Engine {
         FilterMaker {
             host: Arc::clone(host) as Arc<dyn Host>,
             number: Box::new(move |name| numbers.number(name)),
-            graveyard: self.graveyard.clone(),
+            reclaim_queue: self.reclaim_queue.clone(),
             observe: Box::new(|filter| tracing::debug!(filter, "making a filter")),
             observe_compiling: Box::new(|filter| tracing::debug!(filter, "compiling the module of a filter")),
             is_trial: false,
@@ -283,7 +283,7 @@ impl Running {
     }
 
     /// Does what the main thread asks, until it asks no more.
-    pub(super) fn run(mut self, orders: &Receiver<Order>) {
+    pub(super) fn run(mut self, orders: &Receiver<EngineCommand>) {
         while let Ok(first) = next_order(orders, &self.status) {
             let Some(first) = first else {
                 if !self.status.is_draining.load(Ordering::Relaxed) {
@@ -294,13 +294,13 @@ impl Running {
             // A storm of signals is one reload.
             let mut pending = vec![first];
             pending.extend(orders.try_iter().take(ORDERS_MAX));
-            let has = |wanted: fn(&Order) -> bool| pending.iter().any(wanted);
-            if has(|order| matches!(order, Order::End(_))) {
+            let has = |wanted: fn(&EngineCommand) -> bool| pending.iter().any(wanted);
+            if has(|order| matches!(order, EngineCommand::End(_))) {
                 eddy_guest::stop_all();
                 // Removes the files of Unix sockets that nobody else has.
                 self.engine.sockets = Box::<OwnSockets>::default();
                 for order in pending {
-                    if let Order::End(done) = order {
+                    if let EngineCommand::End(done) = order {
                         // Nobody waits longer than a moment.
                         let _ = done.send(());
                     }
@@ -309,18 +309,20 @@ impl Running {
             }
             for order in &pending {
                 match order {
-                    Order::ParentGone => self.engine.parent = None,
-                    Order::Lend(successor, key) => lend(successor, key, &self.gateway, self.admin.as_ref()),
-                    Order::LeaveAdmin => self.admin = None,
-                    Order::Reload
-                    | Order::FollowFiles
-                    | Order::Quarantine(_)
-                    | Order::Bury
-                    | Order::End(_) => {}
+                    EngineCommand::ParentGone => self.engine.parent = None,
+                    EngineCommand::Lend(successor, key) => {
+                        lend(successor, key, &self.gateway, self.admin.as_ref())
+                    }
+                    EngineCommand::LeaveAdmin => self.admin = None,
+                    EngineCommand::Reload
+                    | EngineCommand::FollowFiles
+                    | EngineCommand::Quarantine(_)
+                    | EngineCommand::Reclaim
+                    | EngineCommand::End(_) => {}
                 }
             }
-            if has(|order| matches!(order, Order::Bury)) {
-                self.engine.graveyard.drain();
+            if has(|order| matches!(order, EngineCommand::Reclaim)) {
+                self.engine.reclaim_queue.drain();
             }
             if self.status.is_draining.load(Ordering::Relaxed) {
                 continue;
@@ -328,13 +330,13 @@ impl Running {
             let quarantine = pending
                 .iter()
                 .rev()
-                .find_map(|order| if let Order::Quarantine(all) = order { Some(all) } else { None });
+                .find_map(|order| if let EngineCommand::Quarantine(all) = order { Some(all) } else { None });
             if let Some(quarantined) = quarantine {
                 self.maker.quarantined.clone_from(quarantined);
             }
-            if quarantine.is_some() || has(|order| matches!(order, Order::Reload)) {
+            if quarantine.is_some() || has(|order| matches!(order, EngineCommand::Reload)) {
                 self.reload(load(&self.engine.source));
-            } else if has(|order| matches!(order, Order::FollowFiles)) {
+            } else if has(|order| matches!(order, EngineCommand::FollowFiles)) {
                 let read = load(&self.engine.source);
                 // A reload by signal has seen the change already.
                 if Tried::of(&read, &self.engine.source) != self.last_tried {
@@ -454,7 +456,7 @@ impl Running {
         if self.watch.is_some() || self.status.force().config.filters.is_empty() {
             return;
         }
-        let last_words = self.engine.parent.as_ref().and_then(|parent| LastWords::begin(parent).ok());
+        let last_words = self.engine.parent.as_ref().and_then(|parent| StderrCapture::begin(parent).ok());
         let names = self.names.clone();
         let name_of = Box::new(move |number| names.of(number));
         match watch(Arc::clone(&self.engine.page), self.workers, name_of, last_words) {

@@ -3,7 +3,6 @@
 //! The main thread only listens and decides; whatever may take time has a thread of its own.
 
 mod engine;
-mod last_words;
 mod lend;
 mod load;
 mod mailbox;
@@ -13,6 +12,7 @@ mod predecessors;
 mod process;
 mod socket_source;
 mod status;
+mod stderr_capture;
 mod succession;
 mod taken;
 mod tried;
@@ -20,4 +20,4 @@ mod unbound;
 mod watchdog;
 
 pub(crate) use load::{pack, unpack};
-pub(crate) use process::{ChildOptions, LogChoice, Upbringing, run};
+pub(crate) use process::{ChildOptions, LogChoice, Supervision, run};

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use eddy_config::{Leniency, LogConfig, LogFormat, Problem, render};
-use eddy_guest::Graveyard;
+use eddy_guest::ReclaimQueue;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::level_filters::LevelFilter;
 
-use super::engine::{Engine, Order, Serving, StartError, stay_for_ever};
+use super::engine::{Engine, EngineCommand, Serving, StartError, stay_for_ever};
 use super::load::log_problems;
 use super::mailbox::{Events, Mailbox, mailbox};
 use super::predecessors::{Predecessors, absolute};
@@ -47,12 +47,12 @@ pub(crate) struct ChildOptions {
     /// The signals of this process.
     pub(crate) signals: Signals,
     /// Who started it.
-    pub(crate) upbringing: Upbringing,
+    pub(crate) upbringing: Supervision,
 }
 
 /// Who started a gateway process.
 #[derive(Debug)]
-pub(crate) enum Upbringing {
+pub(crate) enum Supervision {
     /// A parent, at the other end of standard input.
     Parent,
     /// Somebody at a terminal or a service manager.
@@ -112,7 +112,7 @@ struct Process {
     parent: Option<Arc<Channel>>,
     reason: StartReason,
     answers: Sender<Lent>,
-    orders: Sender<Order>,
+    orders: Sender<EngineCommand>,
     events: Events<Event>,
     mailbox: Mailbox<Event>,
     serving: Option<Serving>,
@@ -129,11 +129,11 @@ impl Process {
         let (answers, lent) = channel();
         let (orders, work) = channel();
         let (raised, notifier) = match options.upbringing {
-            Upbringing::Parent => (Some(await_welcome()?), Notifier::new(None)),
-            Upbringing::Alone(notifier) => (None, notifier),
+            Supervision::Parent => (Some(await_welcome()?), Notifier::new(None)),
+            Supervision::Alone(notifier) => (None, notifier),
         };
         let (parent, welcome) = raised
-            .map_or((None, Welcome::default()), |(channel, welcome)| (Some(Arc::new(channel)), welcome));
+            .map_or((None, StartMessage::default()), |(channel, welcome)| (Some(Arc::new(channel)), welcome));
         let page = match welcome.page {
             Some(page) => page,
             None => SharedPage::create().context("no shared page")?.0,
@@ -165,9 +165,9 @@ impl Process {
             quarantined: welcome.quarantined,
             kept_tls: KeptTls::default(),
             acme: Arc::default(),
-            graveyard: Graveyard::new(move || {
+            reclaim_queue: ReclaimQueue::new(move || {
                 // Without an engine the process is ending.
-                let _ = burials.send(Order::Bury);
+                let _ = burials.send(EngineCommand::Reclaim);
             }),
         };
         let reports = mailbox.clone();
@@ -247,7 +247,7 @@ impl Process {
             return;
         }
         match request {
-            Request::Reload => self.order(Order::Reload),
+            Request::Reload => self.order(EngineCommand::Reload),
             Request::ReopenLogs => self.reopen_logs(),
             Request::HandOver => tracing::warn!("hand-over refused: there is no parent process to do it"),
             Request::Drain if self.is_draining => self.exit = Some(0),
@@ -267,12 +267,12 @@ impl Process {
                     ToChild::NotBound { request, problem, is_in_use } => {
                         self.pass_on(Lent::Refused { request, problem, is_in_use });
                     }
-                    ToChild::Reload => self.order(Order::Reload),
-                    ToChild::Quarantine { quarantined } => self.order(Order::Quarantine(quarantined)),
+                    ToChild::Reload => self.order(EngineCommand::Reload),
+                    ToChild::Quarantine { quarantined } => self.order(EngineCommand::Quarantine(quarantined)),
                     ToChild::ReopenLogs => self.reopen_logs(),
                     ToChild::Drain { has_successor } => {
                         if has_successor {
-                            self.order(Order::LeaveAdmin);
+                            self.order(EngineCommand::LeaveAdmin);
                         }
                         self.drain();
                     }
@@ -293,7 +293,7 @@ impl Process {
 
     fn handle_parent_gone(&mut self) {
         self.parent = None;
-        self.order(Order::ParentGone);
+        self.order(EngineCommand::ParentGone);
         tracing::error!(
             "the parent process is gone; this one serves on without a guard until another `eddy run` takes its place, or SIGTERM drains it"
         );
@@ -314,10 +314,12 @@ impl Process {
         };
         for request in self.succession.handle(state) {
             match request {
-                SuccessorRequest::Sockets { successor, key } => self.order(Order::Lend(successor, key)),
+                SuccessorRequest::Sockets { successor, key } => {
+                    self.order(EngineCommand::Lend(successor, key))
+                }
                 SuccessorRequest::Drain { pid } => {
                     tracing::info!(successor = pid, "the successor is ready; this process drains");
-                    self.order(Order::LeaveAdmin);
+                    self.order(EngineCommand::LeaveAdmin);
                     self.drain();
                 }
             }
@@ -386,7 +388,7 @@ impl Process {
     /// Has the engine put its things in order.
     fn settle(&self) {
         let (done, settled) = channel();
-        self.order(Order::End(done));
+        self.order(EngineCommand::End(done));
         // An engine that is busy or gone has no order left to make.
         let _ = settled.recv_timeout(SETTLE_TIME_MAX);
     }
@@ -398,7 +400,7 @@ impl Process {
         }
     }
 
-    fn order(&self, order: Order) {
+    fn order(&self, order: EngineCommand) {
         // Without an engine the process is ending.
         let _ = self.orders.send(order);
     }
@@ -409,13 +411,13 @@ impl Process {
 }
 
 /// Starts the thread that notices changed files.
-fn follow_files(mut watcher: Watcher, orders: Sender<Order>) -> io::Result<()> {
+fn follow_files(mut watcher: Watcher, orders: Sender<EngineCommand>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     thread::Builder::new().name("eddy-watch".to_owned()).spawn(move || {
         runtime.block_on(async move {
             loop {
                 watcher.changed().await;
-                if orders.send(Order::FollowFiles).is_err() {
+                if orders.send(EngineCommand::FollowFiles).is_err() {
                     return;
                 }
             }
@@ -434,7 +436,7 @@ impl Drop for Gone {
 }
 
 /// What the parent sends first.
-struct Welcome {
+struct StartMessage {
     generation: u64,
     reason: StartReason,
     page: Option<SharedPage>,
@@ -442,7 +444,7 @@ struct Welcome {
     quarantined: Vec<Quarantined>,
 }
 
-impl Default for Welcome {
+impl Default for StartMessage {
     fn default() -> Self {
         Self {
             generation: 1,
@@ -455,7 +457,7 @@ impl Default for Welcome {
 }
 
 /// Takes over the control socket and waits for the parent's first message, which it sends before it starts a process.
-fn await_welcome() -> anyhow::Result<(Channel, Welcome)> {
+fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
     let channel =
         Channel::from_stdin().context("this command is for `eddy run`, which starts it by itself")?;
     let deadline = Instant::now() + WELCOME_TIME_MAX;
@@ -474,7 +476,7 @@ fn await_welcome() -> anyhow::Result<(Channel, Welcome)> {
                 let last_good = descriptors.next().filter(|_| has_last_good);
                 let last_good = last_good.map(|file| read_memory_file(&file)).transpose()?;
                 let page = Some(SharedPage::from_fd(page)?);
-                return Ok((channel, Welcome { generation, reason, page, last_good, quarantined }));
+                return Ok((channel, StartMessage { generation, reason, page, last_good, quarantined }));
             }
             Received::Nothing => wait_for(&channel, deadline)?,
             Received::Message(..) | Received::Unknown(_) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eddy_proxy::{Gateway, Sockets};
 
-use super::engine::Order;
+use super::engine::EngineCommand;
 use super::socket_source::SocketSource;
 use super::status::Status;
 use super::taken::listen_address;
@@ -17,9 +17,9 @@ use crate::control::SocketKey;
 /// # Errors
 /// Nobody gives orders any more.
 pub(super) fn next_order(
-    orders: &Receiver<Order>,
+    orders: &Receiver<EngineCommand>,
     status: &Status,
-) -> Result<Option<Order>, RecvTimeoutError> {
+) -> Result<Option<EngineCommand>, RecvTimeoutError> {
     if status.force().unbound.is_empty() {
         return orders.recv().map(Some).map_err(|_| RecvTimeoutError::Disconnected);
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use eddy_io::{SharedPage, monotonic_ms};
 
-use super::last_words::LastWords;
+use super::stderr_capture::StderrCapture;
 
 /// Finds the name of a filter by its number.
 pub(super) type NameOf = Box<dyn Fn(u32) -> String + Send>;
@@ -28,32 +28,32 @@ pub(super) fn watch(
     page: Arc<SharedPage>,
     workers: usize,
     name_of: NameOf,
-    last_words: Option<LastWords>,
+    last_words: Option<StderrCapture>,
 ) -> io::Result<Watch> {
     let (end, ended) = channel();
-    let watcher = Watcher { page, stays: vec![Stay::default(); workers], name_of };
+    let watcher = Watcher { page, stays: vec![FilterStay::default(); workers], name_of };
     thread::Builder::new()
         .name("eddy-watchdog".to_owned())
         .spawn(move || run(watcher, last_words, &ended))?;
     Ok(Watch { _end: end })
 }
 
-fn run(mut watcher: Watcher, mut last_words: Option<LastWords>, ended: &Receiver<()>) {
+fn run(mut watcher: Watcher, mut last_words: Option<StderrCapture>, ended: &Receiver<()>) {
     while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
         watcher.look(monotonic_ms());
-        last_words.iter_mut().for_each(LastWords::relay);
+        last_words.iter_mut().for_each(StderrCapture::relay);
     }
 }
 
 struct Watcher {
     page: Arc<SharedPage>,
-    stays: Vec<Stay>,
+    stays: Vec<FilterStay>,
     name_of: NameOf,
 }
 
 /// A worker's stay in a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Stay {
+struct FilterStay {
     filter: u32,
     heartbeat_ms: u64,
     since_ms: u64,
@@ -61,7 +61,7 @@ struct Stay {
     told: usize,
 }
 
-impl Stay {
+impl FilterStay {
     /// Takes note of what a worker shows, and answers with the length of its stay when that is to be told.
     fn look(&mut self, filter: u32, heartbeat_ms: u64, now_ms: u64) -> Option<u64> {
         // A worker that passed its loop meanwhile has left the filter, whatever it shows now.
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_long_stay_is_told_twice() {
-        let mut stay = Stay::default();
+        let mut stay = FilterStay::default();
         let told: Vec<u64> = (0..60).filter_map(|tick| stay.look(7, 500, 1_000 + tick * 50)).collect();
         assert_eq!(told, [100, 1000]);
         assert_eq!(stay.look(7, 501, 5_000), None, "the worker went on in between");
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn short_stays_are_not_told() {
-        let mut stay = Stay::default();
+        let mut stay = FilterStay::default();
         for tick in 0..100 {
             let now_ms = 1_000 + tick * 50;
             assert_eq!(stay.look(if tick % 2 == 0 { 7 } else { 0 }, 500, now_ms), None);

@@ -9,7 +9,7 @@ use super::arguments::{DialectArguments, Gateway, LogArguments, Run};
 use super::filter::say_linking;
 use super::start::OUR_FAULT;
 use crate::bundle::Target;
-use crate::child::{self, ChildOptions, LogChoice, Upbringing};
+use crate::child::{self, ChildOptions, LogChoice, Supervision};
 use crate::filters;
 use crate::log::Log;
 use crate::notify::Notifier;
@@ -21,7 +21,7 @@ use crate::terminal::print_error;
 pub(super) fn run(arguments: Run) -> u8 {
     let notifier = Notifier::new(std::env::var_os("NOTIFY_SOCKET"));
     if arguments.no_parent {
-        return serve(arguments.configs, arguments.dialect, arguments.log, Upbringing::Alone(notifier));
+        return serve(arguments.configs, arguments.dialect, arguments.log, Supervision::Alone(notifier));
     }
     let choice = arguments.log.choice();
     build_ahead(&arguments.configs, arguments.dialect, choice);
@@ -74,10 +74,10 @@ fn build_ahead(paths: &[PathBuf], dialect: DialectArguments, choice: LogChoice) 
 
 /// Runs a gateway process that a parent started.
 pub(super) fn gateway(arguments: Gateway) -> u8 {
-    serve(arguments.configs, arguments.dialect, arguments.log, Upbringing::Parent)
+    serve(arguments.configs, arguments.dialect, arguments.log, Supervision::Parent)
 }
 
-fn serve(paths: Vec<PathBuf>, dialect: DialectArguments, log: LogArguments, upbringing: Upbringing) -> u8 {
+fn serve(paths: Vec<PathBuf>, dialect: DialectArguments, log: LogArguments, upbringing: Supervision) -> u8 {
     let leniency = dialect.leniency();
     let log_choice = log.choice();
     let Some((signals, log)) = prepare("gateway", log_choice) else { return OUR_FAULT };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use eddy_route::{OtherDialect, RouteRequest, RouteScratch, RouteTable, Router, Unsaid, retell};
+use eddy_route::{OtherDialect, RouteRequest, RouteScratch, RouteTable, Router, Untranslatable, translate};
 use serde::Serialize;
 
 /// What would become of a request in another dialect.
@@ -38,8 +38,8 @@ impl OtherAnswer {
         request: &RouteRequest<'_>,
         here: Option<&str>,
     ) -> Self {
-        let retold = retell(tables, dialect);
-        let unsaid = retold.unsaid.into_iter().map(|Unsaid { rule, origin, reason }| UnsaidRule {
+        let retold = translate(tables, dialect);
+        let unsaid = retold.unsaid.into_iter().map(|Untranslatable { rule, origin, reason }| UnsaidRule {
             wins_here: here == Some(&*rule),
             rule: rule.to_string(),
             file: origin.file.to_string(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eddy_config::{Config, FilterConfig, FilterKind, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig};
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
 use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
-use eddy_guest::{Graveyard, Guest, MadeFilter, NativeLibrary};
+use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
 
 use super::bundle::{library_of, name_in};
 use super::lua::Scripts;
@@ -24,7 +24,7 @@ pub(crate) struct FilterMaker {
     /// Gives a filter of this name a number that no other had.
     pub(crate) number: Box<dyn Fn(&str) -> u32 + Send>,
     /// Where filters go that no plan has any more.
-    pub(crate) graveyard: Graveyard,
+    pub(crate) reclaim_queue: ReclaimQueue,
     /// Told of each filter that is about to be made.
     pub(crate) observe: Box<dyn Fn(&str) + Send>,
     /// Told of each filter whose module is about to be compiled, before it is told that the filter is made.
@@ -165,7 +165,7 @@ impl FilterMaker {
     ) -> Result<Made, FilterProblem> {
         let id = (self.number)(&filter.name);
         let made = library
-            .filter(name, config, id, &self.graveyard)
+            .filter(name, config, id, &self.reclaim_queue)
             .map_err(|error| FilterProblem::of_load(&filter.name, &error))?;
         Ok(Made::by_guest(filter, id, made, library))
     }
@@ -192,7 +192,7 @@ impl FilterMaker {
         (self.observe)(&filter.name);
         let id = (self.number)(&filter.name);
         let made = library
-            .filter_of(&filter.name, &config.root_id, &filter.config, id, &self.graveyard)
+            .filter_of(&filter.name, &config.root_id, &filter.config, id, &self.reclaim_queue)
             .map_err(failed)?;
         Ok(Made::by_guest(filter, id, made, library))
     }
@@ -246,7 +246,7 @@ impl FilterMaker {
             Made::Guest(filter, library) => {
                 let Some(own) = &rule.config else { return Ok(None) };
                 let (number, owner) = library
-                    .rule_config(filter.number, &filter.owner, own, &self.graveyard)
+                    .rule_config(filter.number, &filter.owner, own, &self.reclaim_queue)
                     .map_err(|error| {
                         let message = format!("what a rule says of it: {error}");
                         FilterProblem::new(&config.name, message, None)

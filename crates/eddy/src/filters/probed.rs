@@ -8,7 +8,7 @@ use std::thread;
 use anyhow::{Context, bail};
 use eddy_config::Config;
 use eddy_filter::{Host, Level, MetricRegistry};
-use eddy_guest::Graveyard;
+use eddy_guest::ReclaimQueue;
 
 use super::maker::FilterMaker;
 use super::probe::FromProbe;
@@ -36,7 +36,7 @@ fn try_out() -> anyhow::Result<()> {
     let maker = FilterMaker {
         host: Arc::new(NoGateway::new(&loaded.config)),
         number: Box::new(move |_| ids.fetch_add(1, Ordering::Relaxed)),
-        graveyard: Graveyard::new(|| ()),
+        reclaim_queue: ReclaimQueue::new(|| ()),
         quarantined: Vec::new(),
         observe: Box::new(move |filter| {
             // Whoever does not listen learns nothing.

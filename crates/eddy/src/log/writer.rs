@@ -12,11 +12,11 @@ use eddy_io::LineOutput;
 /// Takes lines without ever waiting.
 #[derive(Debug)]
 pub(super) struct Writer {
-    queue: SyncSender<Order>,
+    queue: SyncSender<WriterCommand>,
     dropped: Arc<AtomicU64>,
 }
 
-enum Order {
+enum WriterCommand {
     Line(String),
     Flush(SyncSender<()>),
 }
@@ -36,7 +36,7 @@ impl Writer {
 
     /// Queues a line, or counts it when the queue is full.
     pub(super) fn write(&self, line: String) {
-        if self.queue.try_send(Order::Line(line)).is_err() {
+        if self.queue.try_send(WriterCommand::Line(line)).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -44,7 +44,7 @@ impl Writer {
     /// Waits until the lines queued so far are written, one second at most.
     pub(super) fn flush(&self) {
         let (done, written) = sync_channel(1);
-        if self.queue.try_send(Order::Flush(done)).is_ok() {
+        if self.queue.try_send(WriterCommand::Flush(done)).is_ok() {
             // A sink that takes nothing for a second is given up.
             let _ = written.recv_timeout(FLUSH_TIME_MAX);
         }
@@ -52,11 +52,11 @@ impl Writer {
 }
 
 /// Writes until the last sender is gone. A sink that fails loses its line; the next one is tried all the same.
-fn write_all(sink: impl Write, orders: &Receiver<Order>, dropped: &AtomicU64) {
+fn write_all(sink: impl Write, orders: &Receiver<WriterCommand>, dropped: &AtomicU64) {
     let mut sink = LineOutput::new(sink);
     while let Ok(order) = orders.recv() {
         match order {
-            Order::Line(line) => {
+            WriterCommand::Line(line) => {
                 if sink.write_lines(line.as_bytes()).is_err() {
                     dropped.fetch_add(1, Ordering::Relaxed);
                     continue;
@@ -69,7 +69,7 @@ fn write_all(sink: impl Write, orders: &Receiver<Order>, dropped: &AtomicU64) {
                     );
                 }
             }
-            Order::Flush(done) => {
+            WriterCommand::Flush(done) => {
                 let _ = done.try_send(());
             }
         }

@@ -10,8 +10,8 @@ use eddy_io::{SharedPage, WORKERS_MAX, monotonic_ms};
 use nix::sys::signal::Signal;
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 
+use super::crash_context::CrashContext;
 use super::program::{Image, Program};
-use super::testimony::Testimony;
 use crate::control::{Channel, ChildSettings, PROTOCOL, Quarantined, SocketKey, StartReason, ToChild};
 
 /// A gateway process that has been started and not yet been seen to end.
@@ -44,7 +44,7 @@ pub(super) struct GatewayProcess {
     /// The configuration it runs with, until it serves and this becomes the parent's.
     pub(super) last_good: Option<OwnedFd>,
     /// What will be known of its end.
-    pub(super) testimony: Testimony,
+    pub(super) crash_context: CrashContext,
     serving_since_ms: u64,
     page: SharedPage,
     page_file: OwnedFd,
@@ -117,7 +117,7 @@ impl GatewayProcess {
             granted: BTreeMap::new(),
             settings: ChildSettings::default(),
             last_good: None,
-            testimony: Testimony::default(),
+            crash_context: CrashContext::default(),
             serving_since_ms: monotonic_ms(),
             page,
             page_file,
@@ -144,7 +144,7 @@ impl GatewayProcess {
             granted: parts.granted,
             settings: parts.settings,
             last_good: None,
-            testimony: parts.testimony,
+            crash_context: parts.crash_context,
             serving_since_ms: monotonic_ms(),
             page,
             page_file: parts.page_file,
@@ -207,7 +207,7 @@ impl GatewayProcess {
     /// The filter that a worker is in, or was when the process died.
     pub(super) fn filter_of(&self, worker: usize) -> Option<String> {
         let number = self.page.worker(worker).filter.load(Ordering::Relaxed);
-        (number != 0).then(|| self.testimony.name_of(number))
+        (number != 0).then(|| self.crash_context.name_of(number))
     }
 
     /// All filters that workers are in, or were when the process died.
@@ -244,7 +244,7 @@ pub(super) struct Adopted {
     pub(super) granted: BTreeMap<SocketKey, usize>,
     pub(super) settings: ChildSettings,
     pub(super) page_file: OwnedFd,
-    pub(super) testimony: Testimony,
+    pub(super) crash_context: CrashContext,
 }
 
 impl Ending {

@@ -2,6 +2,7 @@
 //!
 //! It reads no configuration and serves nobody, so there is little in it that can fail.
 
+mod crash_context;
 mod gateway;
 mod program;
 mod quarantine;
@@ -11,7 +12,6 @@ mod restart;
 mod state;
 mod supervisor;
 mod take_up;
-mod testimony;
 mod watchdog;
 
 pub(crate) use program::Program;

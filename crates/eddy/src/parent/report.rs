@@ -73,19 +73,19 @@ impl Supervisor {
             }
             ToParent::Filters { names } => {
                 if let Some(process) = self.processes.get_mut(index) {
-                    process.testimony.add_filters(names);
+                    process.crash_context.add_filters(names);
                 }
             }
             ToParent::FiltersMade { filters } => {
                 if let Some(process) = self.processes.get_mut(index) {
-                    process.testimony.add_about(filters);
+                    process.crash_context.add_about(filters);
                 }
             }
             ToParent::LastWords => {
                 if let (Some(process), Some(file)) =
                     (self.processes.get_mut(index), descriptors.into_iter().next())
                 {
-                    process.testimony.set_file(file);
+                    process.crash_context.set_file(file);
                 }
             }
             ToParent::Renew => self.renew(index),

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use eddy_io::monotonic_ms;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::crash_context::CrashMessage;
 use super::gateway::{Ending, GatewayProcess, Phase};
 use super::program::Program;
 use super::quarantine::Quarantine;
 use super::restart::RestartPolicy;
-use super::testimony::LastWords;
 use super::watchdog::{TICK, Watchdog};
 use crate::control::{StartReason, ToChild};
 use crate::log::Log;
@@ -220,7 +220,7 @@ impl Supervisor {
             }
             (Phase::Starting(_) | Phase::Serving, Stage::First | Stage::Serving) => {
                 let wait_ms = self.restart.handle_death(Instant::now(), lived).as_millis();
-                let words = process.testimony.last_words().unwrap_or_default();
+                let words = process.crash_context.crash_message().unwrap_or_default();
                 let entered = process.filters_entered();
                 tracing::error!(
                     gateway,
@@ -239,7 +239,7 @@ impl Supervisor {
     }
 
     /// Quarantines the filter that a process died in, if others did so before.
-    fn blame(&mut self, process: &GatewayProcess, ending: Ending, words: &LastWords, entered: &[String]) {
+    fn blame(&mut self, process: &GatewayProcess, ending: Ending, words: &CrashMessage, entered: &[String]) {
         // Somebody else killed it, or it was slow to start: filters have no part in that.
         let is_by_others = match process.kill_reason {
             Some(_) => process.hung_in.is_none(),
@@ -249,7 +249,7 @@ impl Supervisor {
             return;
         }
         let limits = process.settings.quarantine;
-        let suspects = process.testimony.suspects(words, entered);
+        let suspects = process.crash_context.suspects(words, entered);
         for held in self.quarantine.handle_death(monotonic_ms(), suspects, limits) {
             tracing::error!(
                 filter = held.name,

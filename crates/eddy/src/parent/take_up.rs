@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use rustix::process::Pid;
 
+use super::crash_context::CrashContext;
 use super::gateway::{Adopted, GatewayProcess, Phase};
 use super::program::{Image, TAKE_UP_VARIABLE};
 use super::quarantine::Quarantine;
 use super::state::{ProcessState, SocketState, State};
 use super::supervisor::{Stage, Supervisor};
-use super::testimony::Testimony;
 use crate::control::{
     Channel, DESCRIPTORS_PER_MESSAGE, Received, STATE_FORMAT, memory_file, read_memory_file,
 };
@@ -77,13 +77,13 @@ impl Supervisor {
                 drain_left_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
                 granted: process.granted.iter().map(|(key, count)| (key.clone(), *count)).collect(),
                 settings: process.settings.clone(),
-                filters: process.testimony.names(),
-                about: process.testimony.about(),
-                has_last_words: process.testimony.file().is_some(),
+                filters: process.crash_context.names(),
+                about: process.crash_context.about(),
+                has_last_words: process.crash_context.file().is_some(),
             });
         }
         descriptors.extend(self.last_good.as_ref().map(AsFd::as_fd));
-        descriptors.extend(self.processes.iter().filter_map(|process| process.testimony.file()));
+        descriptors.extend(self.processes.iter().filter_map(|process| process.crash_context.file()));
         let has_last_good = self.last_good.is_some();
         let state = State {
             format: STATE_FORMAT,
@@ -127,8 +127,8 @@ impl Supervisor {
             self.processes.push(adopt(process, channel, page_file, image)?);
         }
         self.last_good = if state.has_last_good { Some(next()?) } else { None };
-        for process in self.processes.iter_mut().filter(|process| process.testimony.is_file_awaited) {
-            process.testimony.set_file(next()?);
+        for process in self.processes.iter_mut().filter(|process| process.crash_context.is_file_awaited) {
+            process.crash_context.set_file(next()?);
         }
         self.program.set_path(OsString::from_vec(state.path).into());
         self.generation = state.generation;
@@ -174,7 +174,7 @@ fn adopt(
         granted: state.granted.into_iter().collect(),
         settings: state.settings,
         page_file,
-        testimony: Testimony::adopt(state.filters, state.about, state.has_last_words),
+        crash_context: CrashContext::adopt(state.filters, state.about, state.has_last_words),
     })?)
 }
 

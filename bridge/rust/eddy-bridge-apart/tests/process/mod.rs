@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use eddy_bridge_apart::{Answers, Apart};
+use eddy_bridge_apart::{Answers, RemoteProcess};
 use eddy_bridge_e2e::{Looking, serve_mirror};
 use eddy_bridge_ring::{Limits, connect};
 
@@ -34,15 +34,15 @@ impl Process {
     }
 
     /// The process as a way to its services; this one answers its calls.
-    pub(crate) fn linked(&self) -> Arc<Apart> {
+    pub(crate) fn linked(&self) -> Arc<RemoteProcess> {
         self.linked_within(Duration::from_secs(30))
     }
 
     /// The same, with another timeout of calls.
-    pub(crate) fn linked_within(&self, timeout: Duration) -> Arc<Apart> {
+    pub(crate) fn linked_within(&self, timeout: Duration) -> Arc<RemoteProcess> {
         let answers = Answers::start(vec![serve_mirror(Looking::default())], 2, 16).unwrap();
         let link = connect(&self.path, Limits::default(), answers).unwrap();
-        Apart::new(link, timeout)
+        RemoteProcess::new(link, timeout)
     }
 }
 

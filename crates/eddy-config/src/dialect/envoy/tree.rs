@@ -22,7 +22,7 @@ type Any = Vec<All>;
 
 /// The way to a leaf, and how deep it is.
 #[derive(Clone, Copy)]
-struct Way<'w> {
+struct TreePath<'w> {
     conditions: &'w [ValueMatch],
     depth: usize,
 }
@@ -36,13 +36,13 @@ impl Reader<'_> {
         frame: &mut Frame<'_>,
         routes: &mut Routes,
     ) {
-        self.matcher(node, Way { conditions: &[], depth: 0 }, scope, frame, routes);
+        self.matcher(node, TreePath { conditions: &[], depth: 0 }, scope, frame, routes);
     }
 
     fn matcher(
         &mut self,
         node: &Node<'_>,
-        way: Way<'_>,
+        way: TreePath<'_>,
         scope: &HostScope<'_>,
         frame: &mut Frame<'_>,
         routes: &mut Routes,
@@ -72,7 +72,7 @@ impl Reader<'_> {
     fn map(
         &mut self,
         node: &Node<'_>,
-        way: Way<'_>,
+        way: TreePath<'_>,
         scope: &HostScope<'_>,
         frame: &mut Frame<'_>,
         routes: &mut Routes,
@@ -98,7 +98,7 @@ impl Reader<'_> {
     fn on_match(
         &mut self,
         node: &Node<'_>,
-        way: Way<'_>,
+        way: TreePath<'_>,
         scope: &HostScope<'_>,
         frame: &mut Frame<'_>,
         routes: &mut Routes,
@@ -112,7 +112,7 @@ impl Reader<'_> {
             return;
         }
         if let Some(inner) = self.get(node, "matcher") {
-            return self.matcher(inner, Way { depth: way.depth + 1, ..way }, scope, frame, routes);
+            return self.matcher(inner, TreePath { depth: way.depth + 1, ..way }, scope, frame, routes);
         }
         let Some(action) = self.get(node, "action") else {
             self.report.error(node.place, "nothing is to be done here: write `action` or `matcher`");
@@ -200,15 +200,15 @@ struct Longer {
     depth: usize,
 }
 
-impl Way<'_> {
+impl TreePath<'_> {
     fn and(self, more: &[ValueMatch]) -> Longer {
         Longer { conditions: [self.conditions, more].concat(), depth: self.depth }
     }
 }
 
 impl Longer {
-    fn borrow(&self) -> Way<'_> {
-        Way { conditions: &self.conditions, depth: self.depth }
+    fn borrow(&self) -> TreePath<'_> {
+        TreePath { conditions: &self.conditions, depth: self.depth }
     }
 }
 

@@ -7,9 +7,9 @@ use eddy_route::HostPattern;
 
 use super::GROUP;
 use super::class::{CONTROLLER, Class, parameters_fault};
+use super::creation_order::CreationOrder;
 use super::host::read_host;
 use super::namespace::From;
-use super::seniority::Seniority;
 use super::spec::{AddressSpec, AllowedRoutesSpec, GatewaySpec, ListenerSpec, ListenerTlsSpec};
 use super::tls::{Certificates, Shown};
 use crate::dialect::kubernetes::Object;
@@ -23,7 +23,7 @@ pub(super) struct Gateway {
     /// Who it is.
     pub(super) name: ObjectName,
     /// Its place among others.
-    pub(super) seniority: Seniority,
+    pub(super) creation_order: CreationOrder,
     /// Its listeners.
     pub(super) listeners: Vec<Listener>,
     /// The addresses that it names.
@@ -103,7 +103,7 @@ pub(super) fn read_gateways(
         }
         gateways.push(Gateway::of(object, spec.value, known, certificates, report));
     }
-    gateways.sort_by(|a, b| a.seniority.cmp(&b.seniority));
+    gateways.sort_by(|a, b| a.creation_order.cmp(&b.creation_order));
     gateways
 }
 
@@ -117,7 +117,7 @@ impl Gateway {
     ) -> Self {
         let mut gateway = Self {
             name: ObjectName::of(&object.metadata),
-            seniority: Seniority::of(&object.metadata),
+            creation_order: CreationOrder::of(&object.metadata),
             listeners: Vec::new(),
             addresses: Vec::new(),
             address_fault: None,

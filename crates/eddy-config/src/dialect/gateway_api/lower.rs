@@ -33,7 +33,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
         routes.extend(manifests.objects.of(GROUP, name).filter_map(|object| Route::of(object, kind, report)));
     }
-    routes.sort_by(|a, b| a.seniority.cmp(&b.seniority).then(a.kind.name().cmp(b.kind.name())));
+    routes.sort_by(|a, b| a.creation_order.cmp(&b.creation_order).then(a.kind.name().cmp(b.kind.name())));
     let sockets = sockets(&mut gateways, manifests, report);
     let (attachments, outcomes) = attach(&routes, &gateways, manifests, report);
     for attachment in &attachments {
@@ -260,8 +260,8 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
                 is_grpc: route.kind == RouteKind::Grpc,
                 path_len: matched.path_len,
                 method_len: matched.method_len,
-                created: route.seniority.created(),
-                object: Arc::clone(&route.seniority.name),
+                created: route.creation_order.created(),
+                object: Arc::clone(&route.creation_order.name),
             }),
             ..Rule::new(&name, self.origin(place))
         }

@@ -7,10 +7,10 @@ use eddy_http::FieldEdits;
 use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
 
 use super::GROUP;
+use super::creation_order::CreationOrder;
 use super::filter::{Filters, read_filters};
 use super::host::read_host;
 use super::matching::read_matches;
-use super::seniority::Seniority;
 use super::spec::{BackendSpec, ParentSpec, RouteSpec, RuleSpec, TimeoutsSpec};
 use crate::check::ConditionPlaces;
 use crate::dialect::kubernetes::{ApiText, Object};
@@ -35,7 +35,7 @@ pub(super) struct Route {
     /// Who it is.
     pub(super) name: ObjectName,
     /// Its place among others.
-    pub(super) seniority: Seniority,
+    pub(super) creation_order: CreationOrder,
     /// What it attaches to.
     pub(super) parents: Vec<Parent>,
     /// The hosts it is for; none means any.
@@ -144,7 +144,7 @@ impl Route {
         let mut route = Self {
             kind,
             name: ObjectName::of(&object.metadata),
-            seniority: Seniority::of(&object.metadata),
+            creation_order: CreationOrder::of(&object.metadata),
             parents: Vec::new(),
             hostnames: Vec::new(),
             rules: Vec::new(),

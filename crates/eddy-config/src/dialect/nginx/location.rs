@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use eddy_route::Origin;
-use eddy_route::nginx::{Hand, LastTry, LetterCase, PlaceKind, PlaceSpec, Step};
+use eddy_route::nginx::{Handler, LastTry, LetterCase, PlaceKind, PlaceSpec, Step};
 
 use super::block::{IF, LOCATION};
 use super::constants::Held;
@@ -166,7 +166,7 @@ impl Reader<'_> {
         directive: &Directive,
         outer: &Scope,
         label: &str,
-        around: &Hand,
+        around: &Handler,
         held: &Held,
     ) -> u32 {
         let block = directive.block.as_deref().unwrap_or_default();
@@ -175,8 +175,8 @@ impl Reader<'_> {
         let scope = outer.within(&directives, self).guarded(outer, block);
         let own = self.hand(&directives, &scope, Replaced::Nothing, held);
         let hand = match (own, around) {
-            (own @ Hand::Proxy(_), _) => own,
-            (Hand::Nobody, around) => around.clone(),
+            (own @ Handler::Proxy(_), _) => own,
+            (Handler::None, around) => around.clone(),
         };
         let origin = self.origin(directive.name.place);
         let mut place = place_of(&scope, &format!("{label} if"), origin, PlaceKind::If);
@@ -184,13 +184,19 @@ impl Reader<'_> {
         self.add_place(place)
     }
 
-    fn hand(&mut self, directives: &[Directive], scope: &Scope, replaced: Replaced<'_>, held: &Held) -> Hand {
+    fn hand(
+        &mut self,
+        directives: &[Directive],
+        scope: &Scope,
+        replaced: Replaced<'_>,
+        held: &Held,
+    ) -> Handler {
         let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");
-        let Some(directive) = passes.next() else { return Hand::Nobody };
+        let Some(directive) = passes.next() else { return Handler::None };
         if let Some(second) = passes.next() {
             self.report.error(second.name.place, "there is a `proxy_pass` in this block already");
         }
-        let Some(word) = directive.arguments.first() else { return Hand::Nobody };
+        let Some(word) = directive.arguments.first() else { return Handler::None };
         self.proxy_pass(word, scope, replaced, held)
     }
 
@@ -212,13 +218,13 @@ impl Reader<'_> {
     /// Says when nobody answers in a location.
     fn advise(
         &mut self,
-        hand: &Hand,
+        hand: &Handler,
         steps: &[Step],
         last_try: Option<&LastTry>,
         locations: &[u32],
         place: Place,
     ) {
-        if matches!(hand, Hand::Nobody) && steps.is_empty() && last_try.is_none() && locations.is_empty() {
+        if matches!(hand, Handler::None) && steps.is_empty() && last_try.is_none() && locations.is_empty() {
             self.report
                 .warning(place, "nobody answers here: NGINX would look for a file, eddy answers 404")
                 .hint("give it a `proxy_pass` or a `return`");
@@ -234,7 +240,7 @@ pub(super) fn place_of(scope: &Scope, name: &str, origin: Origin, kind: PlaceKin
         kind,
         steps: Vec::new(),
         locations: Vec::new(),
-        hand: Hand::Nobody,
+        hand: Handler::None,
         is_internal: false,
         guard: scope.guards.place_guard(),
         error_pages: Arc::clone(&scope.error_pages),

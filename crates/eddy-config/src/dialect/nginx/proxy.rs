@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use eddy_route::nginx::{
-    Hand, ProxyHand, RedirectForm, RedirectRule, TextTemplate, Upstream, UpstreamScheme,
+    Handler, ProxyHand, RedirectForm, RedirectRule, TextTemplate, Upstream, UpstreamScheme,
 };
-use eddy_upstream::{BEAR_ALL, ClusterConfig, EndpointAddress, EndpointConfig};
+use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 
 use super::constants::{EndKind, Held, KnownText, OpenEnd};
 use super::reader::{ClusterKey, Reader};
@@ -44,10 +44,10 @@ impl Reader<'_> {
         scope: &Scope,
         replaced: Replaced<'_>,
         held: &Held,
-    ) -> Hand {
+    ) -> Handler {
         match self.proxy_hand(word, scope, replaced, held) {
-            Some(hand) => Hand::Proxy(Arc::new(hand)),
-            None => Hand::Nobody,
+            Some(hand) => Handler::Proxy(Arc::new(hand)),
+            None => Handler::None,
         }
     }
 
@@ -275,7 +275,7 @@ impl Reader<'_> {
         let name = if *count == 1 { group.name.clone() } else { format!("{}#{count}", group.name) };
         let mut cluster = ClusterConfig::new(&name, group.endpoints);
         // A backup is asked when none of the others can be.
-        cluster.overprovision_percent = BEAR_ALL;
+        cluster.overprovision_percent = UNLIMITED_OVERPROVISIONING;
         cluster.balance = group.balance;
         cluster.pool = group.pool;
         cluster.ejection = group.ejection;

@@ -37,13 +37,13 @@ impl Embedding {
 
     /// Has the rule looked up again.
     pub(super) fn clear_route(&mut self, scope: Scope) -> Answer {
-        let sight = self.sight_of_mut(scope.context, Direction::Request).ok_or(Status::BadArgument)?;
-        let is_open = match sight.phase() {
+        let message_view = self.sight_of_mut(scope.context, Direction::Request).ok_or(Status::BadArgument)?;
+        let is_open = match message_view.phase() {
             Some(Phase::RequestHead) => true,
-            Some(Phase::RequestBody) => sight.is_head_open,
+            Some(Phase::RequestBody) => message_view.is_head_open,
             _ => false,
         };
-        if is_open { sight.push(&Edit::ClearRoute) } else { Err(Status::BadArgument) }
+        if is_open { message_view.push(&Edit::ClearRoute) } else { Err(Status::BadArgument) }
     }
 }
 

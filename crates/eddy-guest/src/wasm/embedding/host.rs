@@ -13,7 +13,7 @@ use proxy_wasm_host::{
 
 use super::Embedding;
 use super::state::direction_of;
-use crate::wasm::sight::Part;
+use crate::wasm::message_view::Part;
 
 impl Host for Embedding {
     fn log(&mut self, scope: Scope, level: LogLevel, message: &[u8]) {
@@ -50,8 +50,8 @@ impl Host for Embedding {
     fn map_visit(&mut self, scope: Scope, map: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> Answer {
         match part_of(map) {
             Some(part) => {
-                if let Some(sight) = self.sight_of(scope.context, direction_of(part)) {
-                    sight.visit(part, visit);
+                if let Some(message_view) = self.sight_of(scope.context, direction_of(part)) {
+                    message_view.visit(part, visit);
                 }
                 Ok(())
             }
@@ -66,8 +66,8 @@ impl Host for Embedding {
 
     fn map_value(&mut self, scope: Scope, map: MapType, key: &[u8]) -> Answer<Option<Cow<'_, [u8]>>> {
         if let Some(part) = part_of(map) {
-            let sight = self.sight_of(scope.context, direction_of(part));
-            return Ok(sight.and_then(|sight| sight.value(part, key)));
+            let message_view = self.sight_of(scope.context, direction_of(part));
+            return Ok(message_view.and_then(|message_view| message_view.value(part, key)));
         }
         let answer = self.answer.as_ref().filter(|answer| answer.status > 0);
         Ok(match (map, answer) {
@@ -83,26 +83,26 @@ impl Host for Embedding {
 
     fn map_set(&mut self, scope: Scope, map: MapType, pairs: Pairs<'_>) -> Answer {
         let part = part_of(map).ok_or(Status::BadArgument)?;
-        let sight = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
-        sight.set_all(part, pairs)
+        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        message_view.set_all(part, pairs)
     }
 
     fn map_add(&mut self, scope: Scope, map: MapType, key: &[u8], value: &[u8]) -> Answer {
         let part = part_of(map).ok_or(Status::BadArgument)?;
-        let sight = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
-        sight.add(part, key, value)
+        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        message_view.add(part, key, value)
     }
 
     fn map_replace(&mut self, scope: Scope, map: MapType, key: &[u8], value: &[u8]) -> Answer {
         let part = part_of(map).ok_or(Status::BadArgument)?;
-        let sight = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
-        sight.replace(part, key, value)
+        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        message_view.replace(part, key, value)
     }
 
     fn map_remove(&mut self, scope: Scope, map: MapType, key: &[u8]) -> Answer {
         let part = part_of(map).ok_or(Status::BadArgument)?;
-        let sight = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
-        sight.remove(part, key)
+        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        message_view.remove(part, key)
     }
 
     fn buffer_size(&mut self, scope: Scope, buffer: BufferType) -> Answer<usize> {
@@ -124,8 +124,8 @@ impl Host for Embedding {
         bytes: &[u8],
     ) -> Answer {
         let (phase, direction) = body_of(buffer).ok_or(Status::BadArgument)?;
-        let sight = self.sight_of_mut(scope.context, direction).ok_or(Status::BadArgument)?;
-        sight.replace_body(phase, range, bytes)
+        let message_view = self.sight_of_mut(scope.context, direction).ok_or(Status::BadArgument)?;
+        message_view.replace_body(phase, range, bytes)
     }
 
     fn continue_stream(&mut self, scope: Scope, stream: StreamType) -> Answer {

@@ -1,7 +1,7 @@
 //! What eddy does for its modules: the other side of their host functions.
 //!
-//! One [`Embedding`] lives in each machine. While a callback of a stream is under way its [`Sight`] shows the exchange;
-//! streams that wait have a sight of their own, so that an answer to a call, a tick or a queue can look at them, change
+//! One [`Embedding`] lives in each machine. While a callback of a stream is under way its [`MessageView`] shows the exchange;
+//! streams that wait have a message_view of their own, so that an answer to a call, a tick or a queue can look at them, change
 //! them and go on with them.
 
 mod answer;

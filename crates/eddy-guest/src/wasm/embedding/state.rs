@@ -11,7 +11,7 @@ use super::answer::CallAnswer;
 use super::metric::Metrics;
 use super::queue::Queues;
 use super::waiting::Waiting;
-use crate::wasm::sight::{Part, Sight};
+use crate::wasm::message_view::{MessageView, Part};
 
 /// What all machines of a library have in common.
 pub(crate) struct Common {
@@ -58,7 +58,7 @@ pub(crate) struct Embedding {
     pub(crate) stream: Option<ContextId>,
     /// The exchange of that stream.
     pub(crate) exchange: Option<Handle>,
-    pub(crate) sight: Sight,
+    pub(crate) message_view: MessageView,
     /// What the stream wants done when its callback is over.
     pub(crate) wishes: Wishes,
     /// Streams that wait for the module.
@@ -102,7 +102,7 @@ impl Embedding {
             current: None,
             stream: None,
             exchange: None,
-            sight: Sight::default(),
+            message_view: MessageView::default(),
             wishes: Wishes::default(),
             waiting: Vec::new(),
             calls: HashMap::new(),
@@ -152,28 +152,28 @@ impl Embedding {
     }
 
     /// What shows a section to a context: what is shown now, or what was kept of a stream that waits.
-    pub(super) fn sight_of(&self, context: Option<ContextId>, direction: Direction) -> Option<&Sight> {
+    pub(super) fn sight_of(&self, context: Option<ContextId>, direction: Direction) -> Option<&MessageView> {
         if context.is_some() && context == self.stream {
-            return Some(&self.sight);
+            return Some(&self.message_view);
         }
         let of_context = || self.waiting.iter().filter(|waiting| Some(waiting.stream) == context);
         let found =
             of_context().find(|waiting| waiting.direction == direction).or_else(|| of_context().next());
-        found.map(|waiting| &waiting.sight)
+        found.map(|waiting| &waiting.message_view)
     }
 
     pub(super) fn sight_of_mut(
         &mut self,
         context: Option<ContextId>,
         direction: Direction,
-    ) -> Option<&mut Sight> {
+    ) -> Option<&mut MessageView> {
         if context.is_some() && context == self.stream {
-            return Some(&mut self.sight);
+            return Some(&mut self.message_view);
         }
         let is_meant = |waiting: &&mut Waiting| {
             Some(waiting.stream) == context && waiting.direction == direction && waiting.decision.is_none()
         };
-        self.waiting.iter_mut().find(is_meant).map(|waiting| &mut waiting.sight)
+        self.waiting.iter_mut().find(is_meant).map(|waiting| &mut waiting.message_view)
     }
 
     pub(super) fn log_as(&mut self, context: Option<ContextId>, level: Level, text: &[u8]) {

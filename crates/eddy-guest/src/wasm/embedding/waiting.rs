@@ -5,7 +5,7 @@ use proxy_wasm_host::ContextId;
 
 use super::Embedding;
 use crate::failure::GuestFailure;
-use crate::wasm::sight::Sight;
+use crate::wasm::message_view::MessageView;
 
 /// A message of a stream that waits until the module goes on with it.
 pub(crate) struct Waiting {
@@ -13,7 +13,7 @@ pub(crate) struct Waiting {
     pub(crate) direction: Direction,
     pub(crate) exchange: Handle,
     pub(crate) turn: u32,
-    pub(crate) sight: Sight,
+    pub(crate) message_view: MessageView,
     /// How it goes on, once that is said.
     pub(crate) decision: Option<Verdict>,
 }
@@ -25,7 +25,8 @@ impl Embedding {
         self.waiting.retain_mut(|waiting| {
             let Some(verdict) = waiting.decision else { return true };
             // An exchange that is over, or was not willing to wait so long, needs it no more.
-            let _ = host.resume(waiting.exchange, waiting.turn, verdict, waiting.sight.edits.bytes_mut());
+            let _ =
+                host.resume(waiting.exchange, waiting.turn, verdict, waiting.message_view.edits.bytes_mut());
             false
         });
     }
@@ -33,9 +34,9 @@ impl Embedding {
     /// Fails all that wait, because the machine is dead.
     pub(crate) fn give_up(&mut self, failure: &GuestFailure) {
         for waiting in &mut self.waiting {
-            waiting.sight.edits.clear();
+            waiting.message_view.edits.clear();
             // A log that was just cleared has room.
-            let _ = waiting.sight.edits.push(waiting.sight.step, &failure.edit());
+            let _ = waiting.message_view.edits.push(waiting.message_view.step, &failure.edit());
             waiting.decision = Some(Verdict::Fault);
         }
         self.go_on();

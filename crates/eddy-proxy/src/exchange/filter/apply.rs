@@ -3,11 +3,11 @@
 use eddy_filter::{Edit, EditLog, FilterLimit, Head, Phase, Verdict, apply_to_body, apply_to_fields};
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
-use crate::exchange::drive::Drive;
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::enter::{FailureKind, direction_of, fail};
-use crate::exchange::filter::state::{EndpointWish, FilterReply, Way};
+use crate::exchange::filter::state::{DirectionState, EndpointWish, FilterReply};
 use crate::exchange::rules;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::worker::WorkerPlan;
@@ -34,8 +34,13 @@ pub(crate) struct Failed {
 
 impl Failed {
     /// Counts the failure; the fault that ends the exchange, or `None` where the filter is left out.
-    pub(crate) fn end(self, drive: &mut Drive<'_>, plan: &WorkerPlan, chain: &FilterChain) -> Option<Fault> {
-        fail(drive, plan, chain, self.place, self.kind, &self.why)
+    pub(crate) fn end(
+        self,
+        ctx: &mut ExchangeCx<'_>,
+        plan: &WorkerPlan,
+        chain: &FilterChain,
+    ) -> Option<Fault> {
+        fail(ctx, plan, chain, self.place, self.kind, &self.why)
     }
 }
 
@@ -69,7 +74,7 @@ type Refusal = String;
 
 /// Carries out the edits of a crossing; `stop` is the step of the chain that stopped it, and what it said.
 pub(crate) fn apply(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     phase: Phase,
     edits: &EditLog,
     places: Places<'_>,
@@ -94,7 +99,7 @@ pub(crate) fn apply(
                 Some(place) if applied.refused.as_ref().is_some_and(|refused| refused.place == place) => {
                     continue;
                 }
-                Some(place) => (place, change(drive, phase, place, &record.edit, &mut applied.is_rerouted)),
+                Some(place) => (place, change(ctx, phase, place, &record.edit, &mut applied.is_rerouted)),
                 None => (places.last(), Err("an edit names a step that was not entered".to_owned())),
             },
             Err(error) => (places.last(), Err(error.to_string())),
@@ -108,7 +113,7 @@ pub(crate) fn apply(
         applied.faulty = Some(Failed { place, kind, why });
     }
     if let Some((Verdict::Reply, place)) = stop
-        && !drive.exchange.filtering.reply.is_given()
+        && !ctx.exchange.filtering.reply.is_given()
     {
         let why = "it answers without saying what".to_owned();
         applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
@@ -132,7 +137,7 @@ fn told_of(edit: &Edit<'_>) -> Option<(FailureKind, Option<String>)> {
 }
 
 fn change(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     phase: Phase,
     place: u8,
     edit: &Edit<'_>,
@@ -142,25 +147,25 @@ fn change(
         return Ok(());
     }
     if let (Edit::BodySet(body), Phase::RequestHead | Phase::ResponseHead) = (edit, phase)
-        && is_own(drive, place)
+        && is_own(ctx, place)
     {
-        return set_absent_body(drive.exchange, phase, place, body);
+        return set_absent_body(ctx.exchange, phase, place, body);
     }
     if matches!(edit, Edit::Reply { .. }) {
-        drive.exchange.filtering.reply.place = place;
+        ctx.exchange.filtering.reply.place = place;
     }
-    let before = body_len(drive.exchange, phase);
-    carry_out(drive.exchange, phase, edit, is_rerouted)?;
-    if body_len(drive.exchange, phase) != before {
-        drive.exchange.filtering.way(direction_of(phase)).resized_by = Some(place);
+    let before = body_len(ctx.exchange, phase);
+    carry_out(ctx.exchange, phase, edit, is_rerouted)?;
+    if body_len(ctx.exchange, phase) != before {
+        ctx.exchange.filtering.direction(direction_of(phase)).resized_by = Some(place);
     }
-    drive.exchange.filtering.changed |= 1 << place;
+    ctx.exchange.filtering.changed |= 1 << place;
     Ok(())
 }
 
 /// Whether the filter comes with eddy.
-fn is_own(drive: &Drive<'_>, place: u8) -> bool {
-    let chain = drive.plan.chain(drive.index, drive.exchange.filtering.chain);
+fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
+    let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
     let step = chain.and_then(|chain| chain.chain.steps().get(usize::from(place)));
     step.is_some_and(|step| step.filter.library.is_own())
 }
@@ -168,7 +173,7 @@ fn is_own(drive: &Drive<'_>, place: u8) -> bool {
 /// Gives a message that has no body one, which the steps behind are shown as a whole.
 fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]) -> Result<(), Refusal> {
     let can_have_body = phase == Phase::RequestHead || exchange.response.body != ResponseBody::None;
-    let way = exchange.filtering.way(direction_of(phase));
+    let way = exchange.filtering.direction(direction_of(phase));
     if !way.is_ended || way.is_whole || !can_have_body {
         return Err("a body is set with the head only where there is none and may be one".to_owned());
     }
@@ -181,7 +186,7 @@ fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]
 }
 
 fn body_len(exchange: &mut Exchange, phase: Phase) -> usize {
-    body_of(exchange.filtering.way(direction_of(phase))).len()
+    body_of(exchange.filtering.direction(direction_of(phase))).len()
 }
 
 fn carry_out(
@@ -209,7 +214,7 @@ fn carry_out(
         }
         Edit::BodySet(_) | Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) => {
             let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
-            let way = exchange.filtering.way(direction_of(phase));
+            let way = exchange.filtering.direction(direction_of(phase));
             let body =
                 Some(body_of(way)).filter(|_| is_body).ok_or("bodies are changed in the phases of bodies")?;
             apply_to_body(edit, body).map_err(|refused| refused.to_string())
@@ -250,7 +255,7 @@ fn carry_out(
 }
 
 /// A head can be changed until it is written: while the whole body is shown, too.
-fn is_head_open(way: &Way) -> bool {
+fn is_head_open(way: &DirectionState) -> bool {
     !way.is_head_sealed
 }
 
@@ -276,12 +281,12 @@ fn fields(exchange: &mut Exchange, phase: Phase, edit: &Edit<'_>) -> Result<(), 
     if let Edit::Remove { name } = edit
         && FieldId::from_name(name) == FieldId::ContentLength
     {
-        filtering.way(direction_of(phase)).is_length_open = true;
+        filtering.direction(direction_of(phase)).is_length_open = true;
     }
     Ok(())
 }
 
-fn trailers(way: &mut Way) -> Head<'_> {
+fn trailers(way: &mut DirectionState) -> Head<'_> {
     Head::Trailers(FieldsEditor::new(&mut way.trailers.bytes, &mut way.trailers.fields))
 }
 
@@ -293,7 +298,7 @@ fn retarget(exchange: &mut Exchange) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn body_of(way: &mut Way) -> &mut Vec<u8> {
+fn body_of(way: &mut DirectionState) -> &mut Vec<u8> {
     if way.is_whole { &mut way.collected } else { &mut way.piece }
 }
 

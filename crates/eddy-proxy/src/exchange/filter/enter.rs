@@ -11,10 +11,10 @@ use eddy_filter::{
 use eddy_http::Fields;
 use eddy_io::TICK_MS;
 
-use crate::exchange::drive::Drive;
 use crate::exchange::filter::apply::{self, Applied, Places};
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::state::Wait;
+use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::host::{FilterHost, Slots};
 use crate::plan::ListenerPlan;
@@ -176,19 +176,19 @@ pub(crate) fn flush_ended(worker: &Worker) {
 /// # Cost
 /// One call a run of neighbours of one library; no allocation once warm.
 pub(crate) fn enter(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     phase: Phase,
     range: Range,
     is_end: bool,
     is_buffered: bool,
 ) -> Outcome {
-    let plan = Rc::clone(&drive.plan);
-    let Some(listener) = plan.listener(drive.index) else { return Outcome::Through };
+    let plan = Rc::clone(&ctx.plan);
+    let Some(listener) = plan.listener(ctx.index) else { return Outcome::Through };
     let mut range = range;
     loop {
         // Looked up anew each time: a filter may have changed the rule, and with it the chain.
-        let index = drive.exchange.filtering.chain;
-        let Some(chain) = plan.chain(drive.index, index) else { return Outcome::Through };
+        let index = ctx.exchange.filtering.chain;
+        let Some(chain) = plan.chain(ctx.index, index) else { return Outcome::Through };
         let order = chain.chain.order(phase);
         let first = order.iter().position(|entry| range.has(entry.step, phase.is_reversed()));
         let Some((first, entry)) = first.and_then(|first| Some((first, order.get(first)?))) else {
@@ -197,9 +197,9 @@ pub(crate) fn enter(
         let run = first..usize::from(entry.run_end);
         let is_last = run.end == order.len();
         let last = order.get(run.end - 1).map(|entry| entry.step);
-        let outcome = cross(drive, &plan, listener, chain, phase, run, range, is_end, is_buffered);
+        let outcome = cross(ctx, &plan, listener, chain, phase, run, range, is_end, is_buffered);
         let Outcome::Through = outcome else { return outcome };
-        if is_last && drive.exchange.filtering.chain == index {
+        if is_last && ctx.exchange.filtering.chain == index {
             return Outcome::Through;
         }
         range.after = last;
@@ -208,7 +208,7 @@ pub(crate) fn enter(
 
 #[expect(clippy::too_many_arguments, reason = "what one crossing is made of; it has one caller")]
 fn cross(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     plan: &Rc<WorkerPlan>,
     listener: &ListenerPlan,
     chain: &FilterChain,
@@ -218,7 +218,7 @@ fn cross(
     is_end: bool,
     is_buffered: bool,
 ) -> Outcome {
-    let worker = Rc::clone(drive.worker);
+    let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
     let mut scratch = crossing.scratch.borrow_mut();
     let scratch = &mut *scratch;
@@ -227,20 +227,20 @@ fn cross(
     // Goes round again only behind a filter that failed and is left out.
     loop {
         let range = Range { after, ..range };
-        let Some(library) = select(drive, chain, phase, run.clone(), range, scratch) else {
+        let Some(library) = select(ctx, chain, phase, run.clone(), range, scratch) else {
             // What those before the failed one wanted holds.
-            return if is_rerouted { reroute(drive) } else { Outcome::Through };
+            return if is_rerouted { reroute(ctx) } else { Outcome::Through };
         };
-        let Some(handle) = drive.exchange.filtering.handle else { return Outcome::Failed(Fault::Overload) };
+        let Some(handle) = ctx.exchange.filtering.handle else { return Outcome::Failed(Fault::Overload) };
         let direction = direction_of(phase);
-        drive.exchange.filtering.turn += 1;
-        let turn = drive.exchange.filtering.turn;
+        ctx.exchange.filtering.turn += 1;
+        let turn = ctx.exchange.filtering.turn;
         let announced = crossing.host.table().announce(handle, direction, turn);
         crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
         let is_sampled = crossing.is_sampled();
         let (stopped, wait_ms) = {
-            let view = view(drive, plan, listener, phase, is_end, is_buffered);
+            let view = view(ctx, plan, listener, phase, is_end, is_buffered);
             let mut call = Call {
                 worker: narrow(worker.index),
                 exchange: handle,
@@ -258,7 +258,7 @@ fn cross(
             (call.stopped, call.wait_ms)
         };
         let stopped = stopped.min(scratch.steps.len());
-        note(drive, plan, chain, phase, scratch, stopped, is_sampled);
+        note(ctx, plan, chain, phase, scratch, stopped, is_sampled);
         let stop = scratch.steps.get(stopped).zip(scratch.places.get(stopped));
         // Nothing waits for what is said of an exchange that is over.
         let stop = stop.map(|(step, place)| (step.verdict, *place)).filter(|_| phase != Phase::Log);
@@ -268,11 +268,11 @@ fn cross(
             announced.withdraw();
         }
         let Applied { refused, faulty, is_rerouted: is_asked } =
-            apply::apply(drive, phase, &scratch.edits, Places::Each(&scratch.places), stop);
+            apply::apply(ctx, phase, &scratch.edits, Places::Each(&scratch.places), stop);
         is_rerouted |= is_asked;
         if let Some(failed) = refused {
             let place = failed.place;
-            let fault = failed.end(drive, plan, chain);
+            let fault = failed.end(ctx, plan, chain);
             // What a filter says that is left out counts for nothing either.
             if fault.is_some() || stop.is_some_and(|(_, stopped)| stopped == place) {
                 announced.withdraw();
@@ -283,20 +283,20 @@ fn cross(
         }
         if let Some(failed) = faulty {
             let place = failed.place;
-            if let Some(fault) = failed.end(drive, plan, chain) {
+            if let Some(fault) = failed.end(ctx, plan, chain) {
                 return Outcome::Failed(fault);
             }
             after = Some(place);
             continue;
         }
-        if is_rerouted && let Outcome::Failed(fault) = reroute(drive) {
+        if is_rerouted && let Outcome::Failed(fault) = reroute(ctx) {
             announced.withdraw();
             return Outcome::Failed(fault);
         }
         return match stop {
             None | Some((Verdict::Continue, _)) => Outcome::Through,
             Some((Verdict::Pause, place)) => {
-                pause(drive, plan, chain, phase, place, turn, wait_ms);
+                pause(ctx, plan, chain, phase, place, turn, wait_ms);
                 Outcome::Paused
             }
             Some((Verdict::Buffer, place)) => Outcome::Buffer(place),
@@ -309,13 +309,13 @@ fn cross(
 }
 
 /// Looks the rule up again.
-fn reroute(drive: &mut Drive<'_>) -> Outcome {
-    crate::exchange::route::again(drive).map_or_else(Outcome::Failed, |()| Outcome::Through)
+fn reroute(ctx: &mut ExchangeCx<'_>) -> Outcome {
+    crate::exchange::route::again(ctx).map_or_else(Outcome::Failed, |()| Outcome::Through)
 }
 
 /// Puts the steps that are entered into the scratch; answers with their library, or `None` if there are none.
 fn select<'a>(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     chain: &'a FilterChain,
     phase: Phase,
     run: std::ops::Range<usize>,
@@ -324,7 +324,7 @@ fn select<'a>(
 ) -> Option<&'a Arc<dyn Library>> {
     scratch.steps.clear();
     scratch.places.clear();
-    let filtering = &mut drive.exchange.filtering;
+    let filtering = &mut ctx.exchange.filtering;
     for entry in chain.chain.order(phase).get(run).unwrap_or_default() {
         let bit = 1_u64 << entry.step;
         let is_seen = direction_of(phase) == Direction::Request || filtering.has_seen(entry.step);
@@ -345,7 +345,7 @@ fn select<'a>(
 
 /// Keeps what filters wrote into their steps, and counts.
 fn note(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     plan: &WorkerPlan,
     chain: &FilterChain,
     phase: Phase,
@@ -355,14 +355,14 @@ fn note(
 ) {
     let edit_bytes = scratch.edits.len() as u64;
     for (index, (step, place)) in scratch.steps.iter().zip(&scratch.places).enumerate() {
-        if let Some(state) = drive.exchange.filtering.states.get_mut(usize::from(*place)) {
+        if let Some(state) = ctx.exchange.filtering.states.get_mut(usize::from(*place)) {
             *state = step.state;
         }
         if index > stopped {
             break;
         }
         if phase == Phase::RequestHead {
-            drive.exchange.filtering.reached = Some(*place);
+            ctx.exchange.filtering.reached = Some(*place);
         }
         if let Some(series) = series(plan, chain, *place) {
             series.entered(phase, is_sampled.then_some(step.nanos));
@@ -374,7 +374,7 @@ fn note(
 }
 
 fn pause(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     plan: &WorkerPlan,
     chain: &FilterChain,
     phase: Phase,
@@ -383,7 +383,7 @@ fn pause(
     wait_ms: u32,
 ) {
     // The worker's clock may be a tick behind, and no pause ends early.
-    let now_ms = drive.worker.timers.now_ms().saturating_add(TICK_MS);
+    let now_ms = ctx.worker.timers.now_ms().saturating_add(TICK_MS);
     let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
     let timeout_ms = timeout.map_or(0, millis);
     if let Some(series) = series(plan, chain, place) {
@@ -396,7 +396,7 @@ fn pause(
         due_ms: now_ms.saturating_add(timeout_ms),
         goes_on_ms: (wait_ms > 0).then(|| now_ms.saturating_add(wait_ms.into())),
     };
-    drive.exchange.filtering.way(direction_of(phase)).wait = Some(wait);
+    ctx.exchange.filtering.direction(direction_of(phase)).wait = Some(wait);
 }
 
 /// What a filter did wrong, for the counters.
@@ -418,7 +418,7 @@ pub(crate) enum FailureKind {
 
 /// Counts and records a failure; the fault that ends the exchange, or `None` where the filter is left out instead.
 pub(crate) fn fail(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     plan: &WorkerPlan,
     chain: &FilterChain,
     place: u8,
@@ -426,14 +426,14 @@ pub(crate) fn fail(
     why: &str,
 ) -> Option<Fault> {
     let step = chain.chain.steps().get(usize::from(place))?;
-    let now_ms = drive.worker.timers.now_ms();
+    let now_ms = ctx.worker.timers.now_ms();
     if let Some(series) = series(plan, chain, place)
         && let Some(unreported) = series.failed(kind, now_ms)
     {
         let cause = FILTER_FAULT_LABELS[kind as usize];
         tracing::error!(filter = &*step.filter.name, cause, unreported, "a filter failed: {why}");
     }
-    let filtering = &mut drive.exchange.filtering;
+    let filtering = &mut ctx.exchange.filtering;
     let bit = 1_u64 << place;
     let may_leave_out =
         step.filter.policy.on_failure == eddy_filter::FailurePolicy::Open && filtering.changed & bit == 0;
@@ -469,14 +469,14 @@ pub(crate) fn direction_of(phase: Phase) -> Direction {
 
 #[inline]
 fn view<'a>(
-    drive: &'a Drive<'_>,
+    ctx: &'a ExchangeCx<'_>,
     plan: &'a WorkerPlan,
     listener: &'a ListenerPlan,
     phase: Phase,
     is_end: bool,
     is_buffered: bool,
 ) -> View<'a> {
-    let exchange = &*drive.exchange;
+    let exchange = &*ctx.exchange;
     let filtering = &exchange.filtering;
     let bytes = exchange.head_bytes.as_slice();
     let head = &exchange.head;
@@ -497,7 +497,7 @@ fn view<'a>(
             target: head.target.of(bytes),
             authority: head.authority.of(bytes),
             version: head.version,
-            is_tls: drive.down.client.secure().is_some(),
+            is_tls: ctx.down.client.secure().is_some(),
         },
         response: has_response.then(|| ResponseView {
             fields: exchange.response.fields(&filtering.response_head),
@@ -511,19 +511,19 @@ fn view<'a>(
             (true, true) => &way.collected,
             (true, false) => &way.piece,
         },
-        about: about(drive, plan, listener),
+        about: about(ctx, plan, listener),
     }
 }
 
 #[inline]
-fn about<'a>(drive: &'a Drive<'_>, plan: &'a WorkerPlan, listener: &'a ListenerPlan) -> About<'a> {
-    let exchange = &*drive.exchange;
+fn about<'a>(ctx: &'a ExchangeCx<'_>, plan: &'a WorkerPlan, listener: &'a ListenerPlan) -> About<'a> {
+    let exchange = &*ctx.exchange;
     let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));
     let cluster = exchange.cluster.and_then(|cluster| plan.clusters.get(cluster));
-    let mut rng = drive.worker.rng.borrow_mut();
+    let mut rng = ctx.worker.rng.borrow_mut();
     About {
-        peer: drive.down.client.address().as_bytes(),
-        peer_ip: drive.down.client.peer.ip_address(),
+        peer: ctx.down.client.address().as_bytes(),
+        peer_ip: ctx.down.client.peer.ip_address(),
         local: listener.address_text.as_bytes(),
         listener: listener.config.name.as_bytes(),
         rule: rule.map_or(b"", |rule| rule.as_bytes()),
@@ -534,9 +534,9 @@ fn about<'a>(drive: &'a Drive<'_>, plan: &'a WorkerPlan, listener: &'a ListenerP
         metadata: Some(&exchange.filtering.metadata),
         started_unix_us: exchange.filtering.started_unix_us,
         duration_us: exchange.filtering.duration_us,
-        now_ms: drive.worker.timers.now_ms(),
+        now_ms: ctx.worker.timers.now_ms(),
         entropy: [rng.bits(), rng.bits()],
-        connection: drive.down.client.number(),
+        connection: ctx.down.client.number(),
         request_bytes: exchange.upload.data_bytes,
         response_bytes: exchange.answer.data_bytes,
         attempts: exchange.attempts.into(),

@@ -4,30 +4,30 @@ use std::rc::Rc;
 
 use eddy_filter::{EndReason, Phase};
 
-use crate::exchange::drive::Drive;
 use crate::exchange::filter::enter::{Range, end_states, enter, flush_ended};
 use crate::exchange::filter::wait::abandon;
+use crate::exchange::run::ExchangeCx;
 
 /// Shows the exchange to the filters that log.
-pub(crate) fn log(drive: &mut Drive<'_>, duration_us: u64) {
-    if drive.exchange.filtering.handle.is_none() {
+pub(crate) fn log(ctx: &mut ExchangeCx<'_>, duration_us: u64) {
+    if ctx.exchange.filtering.handle.is_none() {
         return;
     }
-    abandon(drive);
-    drive.exchange.filtering.duration_us = duration_us;
+    abandon(ctx);
+    ctx.exchange.filtering.duration_us = duration_us;
     // Verdicts mean nothing any more.
-    let _ = enter(drive, Phase::Log, Range::ALL, true, false);
-    drive.exchange.filtering.request.wait = None;
+    let _ = enter(ctx, Phase::Log, Range::ALL, true, false);
+    ctx.exchange.filtering.request.wait = None;
 }
 
 /// Ends the exchange for its filters: its handle names nothing from here on.
-pub(crate) fn finish(drive: &mut Drive<'_>, reason: EndReason) {
-    let Some(handle) = drive.exchange.filtering.handle.take() else { return };
-    let worker = drive.worker;
+pub(crate) fn finish(ctx: &mut ExchangeCx<'_>, reason: EndReason) {
+    let Some(handle) = ctx.exchange.filtering.handle.take() else { return };
+    let worker = ctx.worker;
     worker.crossing.slots.borrow_mut().close(worker.crossing.host.table(), handle);
-    let plan = Rc::clone(&drive.plan);
-    let filtering = &mut drive.exchange.filtering;
-    if let Some(chain) = plan.chain(drive.index, filtering.chain) {
+    let plan = Rc::clone(&ctx.plan);
+    let filtering = &mut ctx.exchange.filtering;
+    if let Some(chain) = plan.chain(ctx.index, filtering.chain) {
         end_states(worker, chain, &mut filtering.states, reason);
     }
     if !Rc::ptr_eq(&plan, &worker.plan()) {

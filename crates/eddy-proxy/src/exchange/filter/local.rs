@@ -7,16 +7,16 @@ use std::task::{Context, Poll};
 use eddy_filter::Direction;
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
 
-use crate::exchange::drive::Drive;
+use crate::exchange::filter::direction::{Progress, advance};
 use crate::exchange::filter::enter::{FailureKind, fail};
-use crate::exchange::filter::way::{Progress, advance};
 use crate::exchange::phase::Phase;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::LocalBody;
 use crate::fault::Fault;
 
 /// Makes a filter's reply the answer of the exchange.
-pub(crate) fn answer(drive: &mut Drive<'_>) -> Phase {
-    let exchange = &mut *drive.exchange;
+pub(crate) fn answer(ctx: &mut ExchangeCx<'_>) -> Phase {
+    let exchange = &mut *ctx.exchange;
     let reply = &mut exchange.filtering.reply;
     exchange.status = reply.status;
     // From here on it is the exchange's answer; a filter that answers later is heard again.
@@ -32,23 +32,27 @@ pub(crate) fn answer(drive: &mut Drive<'_>) -> Phase {
 }
 
 /// Whether filters have seen the request of an answer of our own, so that they see the answer.
-pub(crate) fn sees_answers(drive: &Drive<'_>) -> bool {
+pub(crate) fn sees_answers(ctx: &ExchangeCx<'_>) -> bool {
     // The bodies of the demo endpoint that trickle are not held; nothing passes filters there.
-    drive.exchange.filtering.handle.is_some() && !matches!(drive.exchange.local.body, LocalBody::Drip(_))
+    ctx.exchange.filtering.handle.is_some() && !matches!(ctx.exchange.local.body, LocalBody::Drip(_))
 }
 
 /// Takes an answer of our own through the response phases of the filters that saw the request.
 ///
 /// # Errors
 /// What ends the exchange instead.
-pub(crate) async fn local(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(), Fault> {
-    build(drive, reply, body)?;
-    poll_fn(|cx| poll(drive, cx)).await
+pub(crate) async fn local(
+    ctx: &mut ExchangeCx<'_>,
+    reply: &LocalReply<'_>,
+    body: &[u8],
+) -> Result<(), Fault> {
+    build(ctx, reply, body)?;
+    poll_fn(|cx| poll(ctx, cx)).await
 }
 
 /// Lays the answer out as if it had come from an endpoint.
-fn build(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(), Fault> {
-    let exchange = &mut *drive.exchange;
+fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(), Fault> {
+    let exchange = &mut *ctx.exchange;
     let filtering = &mut exchange.filtering;
     filtering.response_head.clear();
     write_local_head(&mut filtering.response_head, reply);
@@ -76,11 +80,11 @@ fn build(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(
     }
     filtering.reply.clear();
     if let Some((place, fault)) = refused {
-        let plan = Rc::clone(&drive.plan);
-        if let Some(chain) = plan.chain(drive.index, drive.exchange.filtering.chain) {
+        let plan = Rc::clone(&ctx.plan);
+        if let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) {
             let why = format!("a header of its reply is refused: {fault}");
             // The answer that it wanted is not given, whatever its policy.
-            let _ = fail(drive, &plan, chain, place, FailureKind::Edit, &why);
+            let _ = fail(ctx, &plan, chain, place, FailureKind::Edit, &why);
         }
         return Err(Fault::FilterFailed);
     }
@@ -89,18 +93,17 @@ fn build(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(
     Ok(())
 }
 
-fn poll(drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+fn poll(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
     loop {
-        match advance(drive, cx, Direction::Response)? {
+        match advance(ctx, cx, Direction::Response)? {
             Progress::Head | Progress::Whole | Progress::Output => return Poll::Ready(Ok(())),
             Progress::Replied => {
                 // An answer to an answer would have no end; the first one stands.
-                drive.exchange.filtering.reply.clear();
+                ctx.exchange.filtering.reply.clear();
             }
             Progress::NeedInput | Progress::Waiting => {
-                let wakes_ms =
-                    drive.exchange.filtering.response.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
-                let timer = &drive.down.timer;
+                let wakes_ms = ctx.exchange.filtering.response.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
+                let timer = &ctx.down.timer;
                 timer.register(cx);
                 timer.arm_at(wakes_ms);
                 return Poll::Pending;

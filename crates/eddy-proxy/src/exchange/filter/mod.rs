@@ -5,6 +5,7 @@
 
 mod apply;
 mod chain;
+mod direction;
 mod enter;
 mod finish;
 mod local;
@@ -12,14 +13,13 @@ mod request;
 mod response;
 mod state;
 mod wait;
-mod way;
 
 pub use chain::BadChain;
 pub(crate) use chain::{FilterChain, FilterChains, build_chains};
+pub(crate) use direction::{Progress, write_whole};
 pub(crate) use enter::{Crossing, FailureKind, flush_ended};
 pub(crate) use finish::{finish, log};
 pub(crate) use local::{answer, local, sees_answers};
 pub(crate) use request::{begin, framing as request_framing, has, request, stage_request};
 pub(crate) use response::{begin_response, framing as response_framing, has_response_body, stage_response};
 pub(crate) use state::Filtering;
-pub(crate) use way::{Progress, write_whole};

@@ -8,11 +8,11 @@ use eddy_filter::{Direction, Phase};
 use eddy_http::RequestBody;
 use eddy_io::{BUFFER_BYTES_SMALL, unix_micros};
 
-use crate::exchange::drive::Drive;
+use crate::exchange::filter::direction::{Progress, advance};
 use crate::exchange::filter::local::answer;
-use crate::exchange::filter::way::{Progress, advance};
 use crate::exchange::phase;
 use crate::exchange::route;
+use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
@@ -20,18 +20,18 @@ use crate::session::RateGuard;
 const HALF_CLOSE_MS: u64 = 100;
 
 /// Takes the request's head through the chain, and its body where a filter wants the whole; then does what the rule says.
-pub(crate) async fn request(drive: &mut Drive<'_>) -> phase::Phase {
-    if drive.exchange.filtering.chain.is_none() {
-        return route::act(drive);
+pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::Phase {
+    if ctx.exchange.filtering.chain.is_none() {
+        return route::act(ctx);
     }
-    let timeouts = drive.listener().config.timeouts;
+    let timeouts = ctx.listener().config.timeouts;
     let mut passage =
         Passage { guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace), left_ms: None };
-    match poll_fn(|cx| passage.poll(drive, cx)).await {
-        Ok(Progress::Replied) => answer(drive),
-        Ok(_) => route::act(drive),
+    match poll_fn(|cx| passage.poll(ctx, cx)).await {
+        Ok(Progress::Replied) => answer(ctx),
+        Ok(_) => route::act(ctx),
         Err(fault) => {
-            drive.exchange.fault = Some(fault);
+            ctx.exchange.fault = Some(fault);
             phase::Phase::Reply
         }
     }
@@ -41,21 +41,21 @@ pub(crate) async fn request(drive: &mut Drive<'_>) -> phase::Phase {
 ///
 /// # Errors
 /// [`Fault::Overload`] when the worker has no handle left.
-pub(crate) fn begin(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let plan = Rc::clone(&drive.plan);
-    let Some(listener) = plan.listener(drive.index) else { return Ok(()) };
-    let chain = listener.chains.of_action(drive.exchange.action);
-    drive.exchange.filtering.chain = chain;
-    if chain.is_none() || drive.exchange.filtering.handle.is_some() {
+pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let plan = Rc::clone(&ctx.plan);
+    let Some(listener) = plan.listener(ctx.index) else { return Ok(()) };
+    let chain = listener.chains.of_action(ctx.exchange.action);
+    ctx.exchange.filtering.chain = chain;
+    if chain.is_none() || ctx.exchange.filtering.handle.is_some() {
         return Ok(());
     }
-    let crossing = &drive.worker.crossing;
-    let handle = crossing.slots.borrow_mut().open(crossing.host.table(), drive.worker.index);
-    drive.exchange.filtering.handle = Some(handle.ok_or(Fault::Overload)?);
-    drive.exchange.filtering.started_unix_us = unix_micros();
-    let has_body = !drive.exchange.upload.reader.is_done();
-    drive.exchange.filtering.request.begin(has_body);
-    drive.down.client.name(crossing);
+    let crossing = &ctx.worker.crossing;
+    let handle = crossing.slots.borrow_mut().open(crossing.host.table(), ctx.worker.index);
+    ctx.exchange.filtering.handle = Some(handle.ok_or(Fault::Overload)?);
+    ctx.exchange.filtering.started_unix_us = unix_micros();
+    let has_body = !ctx.exchange.upload.reader.is_done();
+    ctx.exchange.filtering.request.begin(has_body);
+    ctx.down.client.name(crossing);
     Ok(())
 }
 
@@ -63,10 +63,10 @@ pub(crate) fn begin(drive: &mut Drive<'_>) -> Result<(), Fault> {
 ///
 /// # Errors
 /// What ends the exchange.
-pub(crate) fn stage_request(drive: &mut Drive<'_>, cx: &Context<'_>) -> Result<Progress, Fault> {
+pub(crate) fn stage_request(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<Progress, Fault> {
     loop {
-        let progress = advance(drive, cx, Direction::Request)?;
-        let upload = &drive.exchange.upload;
+        let progress = advance(ctx, cx, Direction::Request)?;
+        let upload = &ctx.exchange.upload;
         // A piece of which a filter left nothing is no reason to wait for more.
         if progress != Progress::Output || upload.has_output() || upload.is_ending() {
             return Ok(progress);
@@ -75,8 +75,8 @@ pub(crate) fn stage_request(drive: &mut Drive<'_>, cx: &Context<'_>) -> Result<P
 }
 
 /// How the request's body is framed towards the endpoint.
-pub(crate) fn framing(drive: &Drive<'_>) -> RequestBody {
-    let exchange = &*drive.exchange;
+pub(crate) fn framing(ctx: &ExchangeCx<'_>) -> RequestBody {
+    let exchange = &*ctx.exchange;
     let way = &exchange.filtering.request;
     if way.is_whole {
         return match (way.trailers.fields.is_empty(), way.collected.len() as u64) {
@@ -87,7 +87,7 @@ pub(crate) fn framing(drive: &Drive<'_>) -> RequestBody {
     }
     let body = exchange.head.body;
     let has_body = matches!(body, RequestBody::Length(1..));
-    if has_body && (way.is_length_open || changes_bodies(drive, Phase::RequestBody)) {
+    if has_body && (way.is_length_open || changes_bodies(ctx, Phase::RequestBody)) {
         RequestBody::Chunked
     } else {
         body
@@ -95,8 +95,8 @@ pub(crate) fn framing(drive: &Drive<'_>) -> RequestBody {
 }
 
 /// Whether a filter may change the length of bodies that pass in this phase.
-pub(crate) fn changes_bodies(drive: &Drive<'_>, phase: Phase) -> bool {
-    let chain = drive.plan.chain(drive.index, drive.exchange.filtering.chain);
+pub(crate) fn changes_bodies(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
+    let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
     chain.is_some_and(|chain| {
         let steps = chain.chain.order(phase).iter();
         steps
@@ -106,8 +106,8 @@ pub(crate) fn changes_bodies(drive: &Drive<'_>, phase: Phase) -> bool {
 }
 
 /// Whether any filter is entered in this phase.
-pub(crate) fn has(drive: &Drive<'_>, phase: Phase) -> bool {
-    let chain = drive.plan.chain(drive.index, drive.exchange.filtering.chain);
+pub(crate) fn has(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
+    let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
     chain.is_some_and(|chain| chain.chain.has(phase))
 }
 
@@ -119,22 +119,22 @@ struct Passage {
 }
 
 impl Passage {
-    fn poll(&mut self, drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Poll<Result<Progress, Fault>> {
+    fn poll(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<Progress, Fault>> {
         loop {
-            let mut due_ms = drive.exchange.due_ms;
+            let mut due_ms = ctx.exchange.due_ms;
             let mut fault = Fault::ExchangeTimeout;
-            match advance(drive, cx, Direction::Request)? {
-                Progress::NeedInput => match self.poll_input(drive, cx)? {
+            match advance(ctx, cx, Direction::Request)? {
+                Progress::NeedInput => match self.poll_input(ctx, cx)? {
                     Poll::Ready(()) => continue,
                     Poll::Pending => {
-                        let slow_ms = self.guard.deadline(drive.worker.timers.now_ms());
+                        let slow_ms = self.guard.deadline(ctx.worker.timers.now_ms());
                         if slow_ms < due_ms {
                             (due_ms, fault) = (slow_ms, Fault::BodyTimeout);
                         }
                     }
                 },
                 Progress::Waiting => {
-                    self.watch_client(drive, cx)?;
+                    self.watch_client(ctx, cx)?;
                     if let Some(left_ms) = self.left_ms
                         && left_ms + HALF_CLOSE_MS < due_ms
                     {
@@ -145,13 +145,13 @@ impl Passage {
                     return Poll::Ready(Ok(progress));
                 }
             }
-            let now_ms = drive.worker.timers.now_ms();
+            let now_ms = ctx.worker.timers.now_ms();
             if due_ms <= now_ms {
                 return Poll::Ready(Err(fault));
             }
             // A pause that is over is seen when the way is looked at; here it only wakes.
-            let wakes_ms = drive.exchange.filtering.request.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
-            let timer = &drive.down.timer;
+            let wakes_ms = ctx.exchange.filtering.request.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
+            let timer = &ctx.down.timer;
             timer.register(cx);
             timer.arm_at(due_ms.min(wakes_ms));
             return Poll::Pending;
@@ -159,8 +159,8 @@ impl Passage {
     }
 
     /// Reads more of the body, after having asked for it where the client waits to be asked.
-    fn poll_input(&mut self, drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Result<Poll<()>, Fault> {
-        let Drive { down, exchange, worker, .. } = drive;
+    fn poll_input(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Result<Poll<()>, Fault> {
+        let ExchangeCx { down, exchange, worker, .. } = ctx;
         if exchange.head.expects_continue && !exchange.is_continued {
             exchange.is_continued = true;
             if down.input.is_empty() {
@@ -191,8 +191,8 @@ impl Passage {
     }
 
     /// Looks whether the client is still there while a filter is elsewhere.
-    fn watch_client(&mut self, drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Result<(), Fault> {
-        let Drive { down, exchange, worker, .. } = drive;
+    fn watch_client(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Result<(), Fault> {
+        let ExchangeCx { down, exchange, worker, .. } = ctx;
         if !exchange.upload.reader.is_done() || self.left_ms.is_some() {
             return Ok(());
         }

@@ -5,20 +5,20 @@ use std::task::Context;
 use eddy_filter::{Direction, Phase};
 use eddy_http::{ResponseBody, Version};
 
-use crate::exchange::drive::Drive;
+use crate::exchange::filter::direction::{Progress, advance};
 use crate::exchange::filter::request::{changes_bodies, has};
-use crate::exchange::filter::way::{Progress, advance};
+use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 
 /// The phases in which a filter may be shown the response.
 const PHASES: [Phase; 4] = [Phase::ResponseHead, Phase::ResponseBody, Phase::ResponseTrailers, Phase::Log];
 
 /// Makes the response's head ready for filters, if one wants to see it; whether that is so.
-pub(crate) fn begin_response(drive: &mut Drive<'_>) -> bool {
-    if drive.exchange.filtering.chain.is_none() || !PHASES.iter().any(|phase| has(drive, *phase)) {
+pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
+    if ctx.exchange.filtering.chain.is_none() || !PHASES.iter().any(|phase| has(ctx, *phase)) {
         return false;
     }
-    let exchange = &mut *drive.exchange;
+    let exchange = &mut *ctx.exchange;
     let head = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
     exchange.filtering.response_head.clear();
     exchange.filtering.response_head.extend_from_slice(head);
@@ -37,10 +37,10 @@ pub(crate) fn begin_response(drive: &mut Drive<'_>) -> bool {
 ///
 /// # Errors
 /// What ends the exchange.
-pub(crate) fn stage_response(drive: &mut Drive<'_>, cx: &Context<'_>) -> Result<Progress, Fault> {
+pub(crate) fn stage_response(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<Progress, Fault> {
     loop {
-        let progress = advance(drive, cx, Direction::Response)?;
-        let answer = &drive.exchange.answer;
+        let progress = advance(ctx, cx, Direction::Response)?;
+        let answer = &ctx.exchange.answer;
         // A piece of which a filter left nothing is no reason to wait for more.
         if progress != Progress::Output || answer.has_output() || answer.is_ending() {
             return Ok(progress);
@@ -49,15 +49,15 @@ pub(crate) fn stage_response(drive: &mut Drive<'_>, cx: &Context<'_>) -> Result<
 }
 
 /// Whether filters are shown the body, or have it, once the head is written.
-pub(crate) fn has_response_body(drive: &Drive<'_>) -> bool {
-    drive.exchange.filtering.response.is_whole
-        || has(drive, Phase::ResponseBody)
-        || has(drive, Phase::ResponseTrailers)
+pub(crate) fn has_response_body(ctx: &ExchangeCx<'_>) -> bool {
+    ctx.exchange.filtering.response.is_whole
+        || has(ctx, Phase::ResponseBody)
+        || has(ctx, Phase::ResponseTrailers)
 }
 
 /// How the response's body is framed towards the client.
-pub(crate) fn framing(drive: &Drive<'_>, version: Version) -> ResponseBody {
-    let exchange = &*drive.exchange;
+pub(crate) fn framing(ctx: &ExchangeCx<'_>, version: Version) -> ResponseBody {
+    let exchange = &*ctx.exchange;
     let body = exchange.response.body;
     let way = &exchange.filtering.response;
     if body == ResponseBody::None {
@@ -68,7 +68,7 @@ pub(crate) fn framing(drive: &Drive<'_>, version: Version) -> ResponseBody {
     }
     let has_length = matches!(body, ResponseBody::Length(1..));
     let is_open = way.is_whole || way.is_length_open;
-    if has_length && (is_open || changes_bodies(drive, Phase::ResponseBody)) {
+    if has_length && (is_open || changes_bodies(ctx, Phase::ResponseBody)) {
         return ResponseBody::Chunked.towards(version);
     }
     exchange.response.body_towards(version)

@@ -21,8 +21,8 @@ pub(crate) struct Filtering {
     pub(crate) skipped: u64,
     /// By step, a bit for each filter that has changed something.
     pub(crate) changed: u64,
-    pub(crate) request: Way,
-    pub(crate) response: Way,
+    pub(crate) request: DirectionState,
+    pub(crate) response: DirectionState,
     pub(crate) reply: FilterReply,
     pub(crate) metadata: Metadata,
     /// The response's head once filters are shown it; [`super::super::state::Exchange::response`] points into it.
@@ -92,7 +92,7 @@ pub(crate) struct FilterReply {
 
 /// One message on its way through the chain.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct DirectionState {
     /// Whether a message has begun since it was new.
     is_begun: bool,
     /// The last step whose hook for the head is done.
@@ -158,7 +158,7 @@ const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 impl Filtering {
     /// One of the two ways.
-    pub(crate) fn way(&mut self, direction: Direction) -> &mut Way {
+    pub(crate) fn direction(&mut self, direction: Direction) -> &mut DirectionState {
         match direction {
             Direction::Request => &mut self.request,
             Direction::Response => &mut self.response,
@@ -232,7 +232,7 @@ impl FilterReply {
     }
 }
 
-impl Way {
+impl DirectionState {
     /// Makes it ready for a message.
     pub(crate) fn renew(&mut self) {
         self.clear();

@@ -5,10 +5,10 @@ use std::task::Context;
 
 use eddy_filter::{Direction, EditLog, Phase, Verdict};
 
-use crate::exchange::drive::Drive;
 use crate::exchange::filter::apply::{self, Applied, Failed, Places};
 use crate::exchange::filter::enter::{FailureKind, Outcome, series};
-use crate::exchange::filter::state::{Wait, Way};
+use crate::exchange::filter::state::{DirectionState, Wait};
+use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 
 /// What has become of a pause.
@@ -21,11 +21,11 @@ pub(crate) enum Pause {
 }
 
 /// Looks whether a direction's pause is over.
-pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, direction: Direction) -> Pause {
-    let Some(handle) = drive.exchange.filtering.handle else {
+pub(crate) fn poll(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>, wait: Wait, direction: Direction) -> Pause {
+    let Some(handle) = ctx.exchange.filtering.handle else {
         return Pause::Over(wait, Outcome::Failed(Fault::FilterFailed));
     };
-    let worker = Rc::clone(drive.worker);
+    let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
     let arrived = crossing.slots.borrow_mut().poll(handle, direction, wait.turn, cx.waker());
     let now_ms = worker.timers.now_ms();
@@ -34,9 +34,9 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
     if arrived.is_none() && !is_due && !goes_on {
         return Pause::Lasts;
     }
-    drive.exchange.filtering.way(direction).wait = None;
-    let plan = Rc::clone(&drive.plan);
-    let Some(chain) = plan.chain(drive.index, drive.exchange.filtering.chain) else {
+    ctx.exchange.filtering.direction(direction).wait = None;
+    let plan = Rc::clone(&ctx.plan);
+    let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) else {
         return Pause::Over(wait, Outcome::Failed(Fault::FilterFailed));
     };
     if let Some(series) = series(&plan, chain, wait.step) {
@@ -53,7 +53,7 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
         let timeout = timeout.unwrap_or_default();
         let why = format!("it paused the exchange and did not go on within its `timeout` ({timeout:?})");
         let failed = Failed { place: wait.step, kind: FailureKind::Timeout, why };
-        let outcome = failed.end(drive, &plan, chain).map_or(Outcome::Through, Outcome::Failed);
+        let outcome = failed.end(ctx, &plan, chain).map_or(Outcome::Through, Outcome::Failed);
         return Pause::Over(wait, outcome);
     };
     let mut edits = EditLog::new();
@@ -61,9 +61,9 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
     let _ = edits.append(&resumed.edits);
     let stop = Some((resumed.verdict, wait.step));
     let Applied { refused, faulty, is_rerouted } =
-        apply::apply(drive, wait.phase, &edits, Places::One(wait.step), stop);
+        apply::apply(ctx, wait.phase, &edits, Places::One(wait.step), stop);
     let outcome = match refused.or(faulty) {
-        Some(failed) => failed.end(drive, &plan, chain).map_or(Outcome::Through, Outcome::Failed),
+        Some(failed) => failed.end(ctx, &plan, chain).map_or(Outcome::Through, Outcome::Failed),
         None => match resumed.verdict {
             Verdict::Continue | Verdict::Pause | Verdict::Fault => Outcome::Through,
             Verdict::Buffer => Outcome::Buffer(wait.step),
@@ -72,28 +72,28 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
             Verdict::Reset => Outcome::Failed(Fault::FilterReset),
         },
     };
-    if is_rerouted && let Err(fault) = crate::exchange::route::again(drive) {
+    if is_rerouted && let Err(fault) = crate::exchange::route::again(ctx) {
         return Pause::Over(wait, Outcome::Failed(fault));
     }
     Pause::Over(wait, outcome)
 }
 
 /// Ends the pauses of both directions without an outcome.
-pub(crate) fn abandon(drive: &mut Drive<'_>) {
-    let plan = Rc::clone(&drive.plan);
+pub(crate) fn abandon(ctx: &mut ExchangeCx<'_>) {
+    let plan = Rc::clone(&ctx.plan);
     for direction in [Direction::Request, Direction::Response] {
-        let Some(wait) = drive.exchange.filtering.way(direction).wait.take() else { continue };
-        if let Some(handle) = drive.exchange.filtering.handle {
-            drive.worker.crossing.host.table().withdraw(handle, direction);
+        let Some(wait) = ctx.exchange.filtering.direction(direction).wait.take() else { continue };
+        if let Some(handle) = ctx.exchange.filtering.handle {
+            ctx.worker.crossing.host.table().withdraw(handle, direction);
         }
-        let chain = plan.chain(drive.index, drive.exchange.filtering.chain);
+        let chain = plan.chain(ctx.index, ctx.exchange.filtering.chain);
         if let Some(series) = chain.and_then(|chain| series(&plan, chain, wait.step)) {
             series.paused.decrement();
         }
     }
 }
 
-impl Way {
+impl DirectionState {
     /// The earlier of `other` and of when to look again at whom the way waits for.
     pub(crate) fn wakes_ms(&self, other: Option<u64>) -> Option<u64> {
         let own = self.wait.map(|wait| wait.wakes_ms());

@@ -3,14 +3,14 @@
 use eddy_upstream::LimitKind;
 
 use crate::exchange::attempt::{attempt_due_ms, cluster, lease, take_retry};
-use crate::exchange::drive::Drive;
-use crate::exchange::hedge::state::{Coming, Entry, Hedge, Source};
-use crate::worker::Stay;
+use crate::exchange::hedge::state::{ConnectingAttempt, Entry, Hedge, Source};
+use crate::exchange::run::ExchangeCx;
+use crate::worker::EndpointGuard;
 
 /// Has the attempt that begins be raced with, where the rule says so and the request may be sent twice.
-pub(crate) fn arm(drive: &mut Drive<'_>, now_ms: u64) {
-    let Some(config) = drive.action().and_then(|action| action.hedge) else { return };
-    let exchange = &mut *drive.exchange;
+pub(crate) fn arm(ctx: &mut ExchangeCx<'_>, now_ms: u64) {
+    let Some(config) = ctx.action().and_then(|action| action.hedge) else { return };
+    let exchange = &mut *ctx.exchange;
     let is_bound = exchange.filtering.endpoint.as_ref().is_some_and(|wish| wish.is_strict);
     let may_hedge = exchange.may_repeat()
         && !exchange.upgrade.is_asked()
@@ -20,13 +20,13 @@ pub(crate) fn arm(drive: &mut Drive<'_>, now_ms: u64) {
 }
 
 /// Sends for another endpoint once the time for that has come. Where none is to be had or allowed, those under way go on alone.
-pub(crate) fn begin_due(drive: &mut Drive<'_>) {
-    let now_ms = drive.worker.timers.now_ms();
-    let Some(hedge) = drive.exchange.hedge.as_mut().filter(|hedge| hedge.due_ms <= now_ms) else { return };
+pub(crate) fn begin_due(ctx: &mut ExchangeCx<'_>) {
+    let now_ms = ctx.worker.timers.now_ms();
+    let Some(hedge) = ctx.exchange.hedge.as_mut().filter(|hedge| hedge.due_ms <= now_ms) else { return };
     hedge.due_ms = u64::MAX;
-    let Some(coming) = begin(drive, now_ms) else { return };
-    let attempts = drive.exchange.attempts_here();
-    if let Some(hedge) = &mut drive.exchange.hedge {
+    let Some(coming) = begin(ctx, now_ms) else { return };
+    let attempts = ctx.exchange.attempts_here();
+    if let Some(hedge) = &mut ctx.exchange.hedge {
         hedge.coming.push(coming);
         if attempts <= hedge.config.attempts {
             hedge.wait(now_ms);
@@ -34,24 +34,24 @@ pub(crate) fn begin_due(drive: &mut Drive<'_>) {
     }
 }
 
-fn begin(drive: &mut Drive<'_>, now_ms: u64) -> Option<Coming> {
-    let cluster = cluster(drive)?;
+fn begin(ctx: &mut ExchangeCx<'_>, now_ms: u64) -> Option<ConnectingAttempt> {
+    let cluster = cluster(ctx)?;
     if cluster.state().borrow().endpoints().len() < 2 {
         return None;
     }
     let admitted = cluster.take(LimitKind::Requests).ok()?;
-    if !take_retry(drive, &cluster) {
+    if !take_retry(ctx, &cluster) {
         return None;
     }
-    let tried = drive.exchange.tried.clone();
-    let lease = lease(drive, &cluster, now_ms)?;
-    let stay = Stay::begin(&cluster, lease, admitted)?;
-    if tried.contains(stay.lease().endpoint()) {
+    let tried = ctx.exchange.tried.clone();
+    let lease = lease(ctx, &cluster, now_ms)?;
+    let guard = EndpointGuard::begin(&cluster, lease, admitted)?;
+    if tried.contains(guard.lease().endpoint()) {
         // Nobody else is well: more work for who is slow would make it slower.
         return None;
     }
-    drive.exchange.attempts = drive.exchange.attempts.saturating_add(1);
+    ctx.exchange.attempts = ctx.exchange.attempts.saturating_add(1);
     cluster.series.hedges.increment();
-    let entry = Entry { due_ms: attempt_due_ms(drive, now_ms), source: Source::Delay };
-    Some(Coming::begin(drive.worker, stay, entry))
+    let entry = Entry { due_ms: attempt_due_ms(ctx, now_ms), source: Source::Delay };
+    Some(ConnectingAttempt::begin(ctx.worker, guard, entry))
 }

@@ -16,7 +16,7 @@ use crate::exchange::due::Due;
 use crate::exchange::pump::Pump;
 use crate::fault::Fault;
 use crate::link::Upstream;
-use crate::worker::{LinkWanted, Stay, Worker, millis};
+use crate::worker::{EndpointGuard, LinkWanted, Worker, millis};
 
 /// The attempts of an exchange beside the one at hand. No more than [`HedgeConfig::attempts`] and one are under way.
 #[derive(Debug)]
@@ -27,9 +27,9 @@ pub(crate) struct Hedge {
     /// Where the attempt at hand comes from.
     pub(crate) source: Source,
     /// Those that have no link yet.
-    pub(super) coming: Vec<Coming>,
+    pub(super) coming: Vec<ConnectingAttempt>,
     /// Those that wait for an answer.
-    pub(crate) rivals: Vec<Rival>,
+    pub(crate) rivals: Vec<HedgedAttempt>,
 }
 
 /// Why an attempt was sent.
@@ -42,7 +42,7 @@ pub(crate) enum Source {
 }
 
 /// An attempt that has no link yet.
-pub(super) struct Coming {
+pub(super) struct ConnectingAttempt {
     obtaining: Pin<Box<dyn Future<Output = Obtained>>>,
     entry: Entry,
 }
@@ -57,14 +57,14 @@ pub(super) struct Entry {
 
 /// What came of waiting for a link.
 struct Obtained {
-    stay: Stay,
+    guard: EndpointGuard,
     link: Result<Upstream, Fault>,
 }
 
 /// An attempt that waits for the first byte of its answer.
 #[derive(Debug)]
-pub(crate) struct Rival {
-    pub(crate) stay: Stay,
+pub(crate) struct HedgedAttempt {
+    pub(crate) guard: EndpointGuard,
     pub(crate) upstream: Upstream,
     pub(crate) upload: Pump,
     pub(crate) input: Buffer,
@@ -111,12 +111,12 @@ impl Hedge {
     }
 }
 
-impl Coming {
+impl ConnectingAttempt {
     /// An attempt whose stay has begun.
     ///
     /// # Cost
     /// An allocation.
-    pub(super) fn begin(worker: &Rc<Worker>, stay: Stay, entry: Entry) -> Self {
+    pub(super) fn begin(worker: &Rc<Worker>, guard: EndpointGuard, entry: Entry) -> Self {
         let worker = Rc::clone(worker);
         let wanted = match entry.source {
             Source::Turn => LinkWanted::Any,
@@ -126,29 +126,32 @@ impl Coming {
         let left_ms = entry.due_ms.saturating_sub(worker.timers.now_ms());
         let obtaining = async move {
             let limit = std::time::Duration::from_millis(left_ms);
-            let link = timeout(limit, worker.obtain(&stay, wanted)).await;
-            Obtained { link: link.unwrap_or(Err(Fault::AttemptTimeout)), stay }
+            let link = timeout(limit, worker.obtain(&guard, wanted)).await;
+            Obtained { link: link.unwrap_or(Err(Fault::AttemptTimeout)), guard }
         };
         Self { obtaining: Box::pin(obtaining), entry }
     }
 
     /// Waits for the link.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<(Entry, Stay, Result<Upstream, Fault>)> {
-        self.obtaining.as_mut().poll(cx).map(|Obtained { stay, link }| (self.entry, stay, link))
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<(Entry, EndpointGuard, Result<Upstream, Fault>)> {
+        self.obtaining.as_mut().poll(cx).map(|Obtained { guard, link }| (self.entry, guard, link))
     }
 }
 
-impl fmt::Debug for Coming {
+impl fmt::Debug for ConnectingAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Coming").field("entry", &self.entry).finish_non_exhaustive()
+        f.debug_struct("ConnectingAttempt").field("entry", &self.entry).finish_non_exhaustive()
     }
 }
 
-impl Rival {
+impl HedgedAttempt {
     /// An attempt that has its link, and whose head is still to be written.
-    pub(super) fn new(entry: Entry, stay: Stay, upstream: Upstream, now_ms: u64) -> Self {
+    pub(super) fn new(entry: Entry, guard: EndpointGuard, upstream: Upstream, now_ms: u64) -> Self {
         Self {
-            stay,
+            guard,
             upstream,
             upload: Pump::default(),
             input: Buffer::default(),

@@ -8,10 +8,10 @@ use eddy_io::{Fill, SpliceFault, is_alert};
 use crate::exchange::answer::{self, Answer};
 use crate::exchange::attempt::claim_retry;
 use crate::exchange::bulk::Moved;
-use crate::exchange::drive::Drive;
 use crate::exchange::failover;
 use crate::exchange::filter::{self, Progress};
 use crate::exchange::grpc::{self, Judged};
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::site;
 use crate::exchange::transfer::run::{Stage, Step, Transfer};
 use crate::fault::Fault;
@@ -24,7 +24,7 @@ impl Transfer<'_, '_> {
     /// Moves the response as far as it goes; true when it is complete.
     pub(super) fn poll_download(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
         loop {
-            let Drive { down, exchange, worker, .. } = &mut *self.drive;
+            let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
             if exchange.answer.has_output() {
                 match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
                     Poll::Ready(Ok(count)) => {
@@ -50,7 +50,7 @@ impl Transfer<'_, '_> {
             match self.advance(cx)? {
                 Step::Moved => continue,
                 // What is staged before the one that is waited for goes out meanwhile.
-                Step::Waits if self.drive.exchange.answer.has_output() => continue,
+                Step::Waits if self.ctx.exchange.answer.has_output() => continue,
                 Step::Waits => return Ok(false),
                 Step::NeedsInput => {}
             }
@@ -63,7 +63,7 @@ impl Transfer<'_, '_> {
     /// Moves what has come of a large body to the client without looking at it; [`Step::NeedsInput`] where it has to be
     /// copied.
     fn poll_bulk_download(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
-        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         let is_open =
             self.stage == Stage::Body && !self.is_body_filtered && exchange.response_input.is_empty();
         let (Some(client), Some(endpoint), true) =
@@ -107,7 +107,7 @@ impl Transfer<'_, '_> {
     /// Turns bytes that were read from the endpoint into output.
     fn advance(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
         match self.stage {
-            Stage::Head => match answer::read(self.drive, self.upstream.framed_body())? {
+            Stage::Head => match answer::read(self.ctx, self.upstream.framed_body())? {
                 Answer::Incomplete => Ok(Step::NeedsInput),
                 Answer::Interim => {
                     self.end_race();
@@ -120,7 +120,7 @@ impl Transfer<'_, '_> {
                 Answer::Final => {
                     self.check_switch()?;
                     self.note_answer()?;
-                    self.is_filtered = filter::begin_response(self.drive);
+                    self.is_filtered = filter::begin_response(self.ctx);
                     if self.is_filtered {
                         self.stage = Stage::Filter;
                         return Ok(Step::Moved);
@@ -129,7 +129,7 @@ impl Transfer<'_, '_> {
                     self.stage_body(cx)
                 }
             },
-            Stage::Filter => match filter::stage_response(self.drive, cx)? {
+            Stage::Filter => match filter::stage_response(self.ctx, cx)? {
                 Progress::Head | Progress::Whole | Progress::Output => {
                     self.begin_body()?;
                     self.stage_body(cx)
@@ -144,7 +144,7 @@ impl Transfer<'_, '_> {
 
     /// An endpoint that has not taken all of the request cannot have agreed to what it asks for.
     fn check_switch(&self) -> Result<(), Fault> {
-        let exchange = &*self.drive.exchange;
+        let exchange = &*self.ctx.exchange;
         let is_taken = exchange.upload.is_finished() && !self.is_upload_broken;
         if exchange.upgrade.is_done() && !is_taken {
             return Err(Fault::ResponseHead(HeadFault::BadSwitch));
@@ -153,28 +153,28 @@ impl Transfer<'_, '_> {
     }
 
     fn stage_body(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
-        if self.is_body_filtered && !self.drive.exchange.answer.is_ending() {
-            match filter::stage_response(self.drive, cx)? {
+        if self.is_body_filtered && !self.ctx.exchange.answer.is_ending() {
+            match filter::stage_response(self.ctx, cx)? {
                 Progress::Waiting => return Ok(self.wait_for_filter()),
                 Progress::Replied => return Err(self.replied()),
                 Progress::Head | Progress::Whole | Progress::Output | Progress::NeedInput => {}
             }
         } else if !self.is_body_filtered {
-            let exchange = &mut *self.drive.exchange;
+            let exchange = &mut *self.ctx.exchange;
             exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
         }
-        let answer = &self.drive.exchange.answer;
+        let answer = &self.ctx.exchange.answer;
         Ok(if answer.has_output() || answer.is_finished() { Step::Moved } else { Step::NeedsInput })
     }
 
     fn wait_for_filter(&mut self) -> Step {
-        self.waits.filter_ms = self.drive.exchange.filtering.response.wakes_ms(self.waits.filter_ms);
+        self.waits.filter_ms = self.ctx.exchange.filtering.response.wakes_ms(self.waits.filter_ms);
         Step::Waits
     }
 
     /// Reads more from the endpoint; false when there is nothing yet.
     fn poll_response(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
-        let Drive { exchange, worker, .. } = &mut *self.drive;
+        let ExchangeCx { exchange, worker, .. } = &mut *self.ctx;
         let input = &mut exchange.response_input;
         match self.upstream.poll_fill(cx, input, &worker.buffers) {
             Poll::Ready(Ok(Fill::Bytes(_))) => {
@@ -197,48 +197,48 @@ impl Transfer<'_, '_> {
     }
 
     fn end_of_response(&mut self) -> Result<(), Fault> {
-        let body = &mut self.drive.exchange.answer.reader;
+        let body = &mut self.ctx.exchange.answer.reader;
         let may_end = self.stage != Stage::Head && self.upstream.end_body(body);
         if may_end { Ok(()) } else { Err(self.broken_link()) }
     }
 
     /// What it means that the link ended here.
     fn broken_link(&self) -> Fault {
-        let has_begun = self.stage != Stage::Head || !self.drive.exchange.response_input.is_empty();
+        let has_begun = self.stage != Stage::Head || !self.ctx.exchange.response_input.is_empty();
         if has_begun || self.interims > 0 { Fault::ResponseCut } else { self.upstream.broken() }
     }
 
     /// The head of the final response has come: tells the counters, and whether the rule would rather try again.
     fn note_answer(&mut self) -> Result<(), Fault> {
-        let drive = &mut *self.drive;
-        let status = drive.exchange.response.status;
-        let Judged { is_failure, reason } = grpc::judge(drive);
-        let now_ms = drive.worker.timers.now_ms();
-        if let Some(stay) = &drive.exchange.stay {
-            let series = &stay.cluster().series;
+        let ctx = &mut *self.ctx;
+        let status = ctx.exchange.response.status;
+        let Judged { is_failure, reason } = grpc::judge(ctx);
+        let now_ms = ctx.worker.timers.now_ms();
+        if let Some(guard) = &ctx.exchange.guard {
+            let series = &guard.cluster().series;
             let waited = self.begun.elapsed().as_micros();
             series.first_byte.observe(u64::try_from(waited).unwrap_or(u64::MAX));
             count_status(&series.responses, status);
             if is_failure {
-                stay.failed(now_ms);
+                guard.failed(now_ms);
             } else {
-                stay.succeeded(now_ms);
+                guard.succeeded(now_ms);
             }
         }
-        if self.passes_over(reason) {
+        if self.defers(reason) {
             return Err(reason);
         }
-        let drive = &mut *self.drive;
-        if claim_retry(drive, reason) {
+        let ctx = &mut *self.ctx;
+        if claim_retry(ctx, reason) {
             return Err(reason);
         }
-        if failover::claim(drive, reason) {
+        if failover::claim(ctx, reason) {
             return Err(Fault::PassedOver);
         }
         self.end_race();
-        let drive = &mut *self.drive;
-        grpc::let_request_go(drive.exchange);
-        if site::intercepts(drive, status, self.is_filtered) {
+        let ctx = &mut *self.ctx;
+        grpc::let_request_go(ctx.exchange);
+        if site::intercepts(ctx, status, self.is_filtered) {
             return Err(Fault::Intercepted(status));
         }
         Ok(())
@@ -246,9 +246,9 @@ impl Transfer<'_, '_> {
 
     /// Writes the head for the client; the body follows.
     fn begin_body(&mut self) -> Result<(), Fault> {
-        let is_uploaded = self.drive.exchange.upload.is_finished() && !self.is_upload_broken;
-        answer::write(self.drive, is_uploaded, self.is_filtered)?;
-        self.is_body_filtered = self.is_filtered && filter::has_response_body(self.drive);
+        let is_uploaded = self.ctx.exchange.upload.is_finished() && !self.is_upload_broken;
+        answer::write(self.ctx, is_uploaded, self.is_filtered)?;
+        self.is_body_filtered = self.is_filtered && filter::has_response_body(self.ctx);
         self.stage = Stage::Body;
         Ok(())
     }

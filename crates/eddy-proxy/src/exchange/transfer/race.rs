@@ -17,25 +17,25 @@ impl Transfer<'_, '_> {
     /// # Errors
     /// Why the request can't be sent to anybody.
     pub(super) fn poll_race(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
-        let exchange = &*self.drive.exchange;
+        let exchange = &*self.ctx.exchange;
         let is_heard = self.stage != Stage::Head || !exchange.response_input.is_empty();
         if exchange.hedge.is_none() || is_heard {
             return Ok(false);
         }
         if exchange.upload.is_ending() {
-            hedge::begin_due(self.drive);
+            hedge::begin_due(self.ctx);
         }
-        while let Poll::Ready(came) = hedge::poll_coming(self.drive, cx) {
+        while let Poll::Ready(came) = hedge::poll_coming(self.ctx, cx) {
             match came {
-                Came::Failed(stay, fault) => {
-                    note_failure_at(&stay, fault, self.drive.worker.timers.now_ms());
+                Came::Failed(guard, fault) => {
+                    note_failure_at(&guard, fault, self.ctx.worker.timers.now_ms());
                 }
                 Came::Linked(rival) => {
-                    if let Some(hedge) = &mut self.drive.exchange.hedge {
+                    if let Some(hedge) = &mut self.ctx.exchange.hedge {
                         hedge.rivals.push(*rival);
                         let last = hedge.rivals.len() - 1;
-                        self.change_places(last);
-                        write_head(self.drive)?;
+                        self.activate(last);
+                        write_head(self.ctx)?;
                         return Ok(true);
                     }
                 }
@@ -47,21 +47,21 @@ impl Transfer<'_, '_> {
     /// Listens to those that wait for an answer; true when one of them is heard, and at hand.
     fn poll_rivals(&mut self, cx: &mut Context<'_>) -> bool {
         let first_byte_timeout_ms = millis(self.cluster.first_byte_timeout);
-        let worker = self.drive.worker;
+        let worker = self.ctx.worker;
         let now_ms = worker.timers.now_ms();
         let mut index = 0;
-        while let Some(hedge) = &mut self.drive.exchange.hedge
+        while let Some(hedge) = &mut self.ctx.exchange.hedge
             && let Some(rival) = hedge.rivals.get_mut(index)
         {
             match rival.poll_first_byte(cx, &worker.buffers, now_ms, first_byte_timeout_ms) {
                 Poll::Ready(Ok(())) => {
-                    self.change_places(index);
+                    self.activate(index);
                     return true;
                 }
                 Poll::Ready(Err(fault)) => {
                     let rival = hedge.rivals.swap_remove(index);
                     give_up(&rival.upstream, fault, rival.moved_ms);
-                    note_failure_at(&rival.stay, fault, now_ms);
+                    note_failure_at(&rival.guard, fault, now_ms);
                 }
                 Poll::Pending => {
                     if rival.input.is_empty() && rival.input.capacity() > 0 {
@@ -75,56 +75,56 @@ impl Transfer<'_, '_> {
     }
 
     /// Puts one of those that wait for an answer in the place of the attempt at hand, and that in its place.
-    fn change_places(&mut self, index: usize) {
-        let exchange = &mut *self.drive.exchange;
+    fn activate(&mut self, index: usize) {
+        let exchange = &mut *self.ctx.exchange;
         let Some(hedge) = &mut exchange.hedge else { return };
-        let (Some(rival), Some(stay)) = (hedge.rivals.get_mut(index), &mut exchange.stay) else { return };
+        let (Some(rival), Some(guard)) = (hedge.rivals.get_mut(index), &mut exchange.guard) else { return };
         swap(&mut rival.upstream, &mut self.upstream);
         swap(&mut rival.moved_ms, &mut self.upstream_moved_ms);
         swap(&mut rival.begun, &mut self.begun);
         swap(&mut rival.is_upload_broken, &mut self.is_upload_broken);
-        swap(&mut rival.stay, stay);
+        swap(&mut rival.guard, guard);
         swap(&mut rival.upload, &mut exchange.upload);
         swap(&mut rival.input, &mut exchange.response_input);
         swap(&mut rival.scanner, &mut exchange.response_scanner);
         swap(&mut rival.due_ms, &mut exchange.attempt_due_ms);
         swap(&mut rival.source, &mut hedge.source);
-        exchange.endpoint = Some(stay.address.clone());
+        exchange.endpoint = Some(guard.address.clone());
         exchange.endpoint_version = Some(self.upstream.version());
     }
 
     /// Whether another attempt goes on where the one at hand has failed; it is at hand then.
-    pub(super) fn gives_way(&mut self, fault: Fault) -> bool {
-        let Some(hedge) = &self.drive.exchange.hedge else { return false };
+    pub(super) fn fall_back(&mut self, fault: Fault) -> bool {
+        let Some(hedge) = &self.ctx.exchange.hedge else { return false };
         let Some(last) = hedge.rivals.len().checked_sub(1) else { return false };
         if !fault.is_of_attempt() {
             return false;
         }
         give_up(&self.upstream, fault, self.upstream_moved_ms);
-        note_failure(self.drive, fault);
-        self.change_places(last);
-        if let Some(failed) = self.drive.exchange.hedge.as_mut().and_then(|hedge| hedge.rivals.pop())
+        note_failure(self.ctx, fault);
+        self.activate(last);
+        if let Some(failed) = self.ctx.exchange.hedge.as_mut().and_then(|hedge| hedge.rivals.pop())
             && failed.input.capacity() > 0
         {
-            self.drive.worker.buffers.put(failed.input);
+            self.ctx.worker.buffers.put(failed.input);
         }
         true
     }
 
     /// Whether an answer that would be tried again is passed over, as another attempt may bring a better one.
-    pub(super) fn passes_over(&self, reason: Fault) -> bool {
-        let has_others = self.drive.exchange.hedge.as_ref().is_some_and(|hedge| hedge.has_others());
-        has_others && (is_reason(self.drive, reason) || failover::next(self.drive, reason).is_some())
+    pub(super) fn defers(&self, reason: Fault) -> bool {
+        let has_others = self.ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.has_others());
+        has_others && (is_reason(self.ctx, reason) || failover::next(self.ctx, reason).is_some())
     }
 
     /// Ends the race: the attempt at hand has answered, and the others are dropped. Nothing of them is held against their
     /// endpoints.
     pub(super) fn end_race(&mut self) {
-        let exchange = &mut *self.drive.exchange;
-        if let (Some(hedge), Some(stay)) = (exchange.hedge.take(), &exchange.stay)
+        let exchange = &mut *self.ctx.exchange;
+        if let (Some(hedge), Some(guard)) = (exchange.hedge.take(), &exchange.guard)
             && hedge.source == Source::Delay
         {
-            stay.cluster().series.hedges_won.increment();
+            guard.cluster().series.hedges_won.increment();
         }
     }
 }

@@ -12,9 +12,9 @@ use eddy_upstream::ClusterConfig;
 
 use crate::exchange::attempt::fail;
 use crate::exchange::bulk::Bulk;
-use crate::exchange::drive::Drive;
 use crate::exchange::due::Due;
 use crate::exchange::phase;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::watch::Watch;
 use crate::fault::Fault;
 use crate::link::Upstream;
@@ -33,14 +33,14 @@ const CROWDED_GRACE_MS: u64 = 2_000;
 const CROWDED_LOOK_MS: u64 = 1_000;
 
 /// Moves both messages; then gives the link back, tries again or answers the fault.
-pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
-    let Some(upstream) = drive.exchange.upstream.take() else { return fail(drive, Fault::LinkClosed) };
-    let Some(stay) = &drive.exchange.stay else { return fail(drive, Fault::NoEndpoint) };
-    let cluster = Arc::clone(&stay.cluster().config);
-    let timeouts = drive.listener().config.timeouts;
-    let now_ms = drive.worker.timers.now_ms();
+pub(crate) async fn run(ctx: &mut ExchangeCx<'_>) -> phase::Phase {
+    let Some(upstream) = ctx.exchange.upstream.take() else { return fail(ctx, Fault::LinkClosed) };
+    let Some(guard) = &ctx.exchange.guard else { return fail(ctx, Fault::NoEndpoint) };
+    let cluster = Arc::clone(&guard.cluster().config);
+    let timeouts = ctx.listener().config.timeouts;
+    let now_ms = ctx.worker.timers.now_ms();
     let mut transfer = Transfer {
-        drive,
+        ctx,
         upstream,
         cluster,
         stage: Stage::Head,
@@ -64,7 +64,7 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
 }
 
 pub(super) struct Transfer<'a, 'd> {
-    pub(super) drive: &'a mut Drive<'d>,
+    pub(super) ctx: &'a mut ExchangeCx<'d>,
     pub(super) upstream: Upstream,
     pub(super) cluster: Arc<ClusterConfig>,
     pub(super) stage: Stage,
@@ -145,7 +145,7 @@ impl Transfer<'_, '_> {
                 Ok(Turn::Over) => return Poll::Ready(Ok(())),
                 Ok(Turn::Waits) => return Poll::Pending,
                 Ok(Turn::Another) => {}
-                Err(fault) if self.gives_way(fault) => {}
+                Err(fault) if self.fall_back(fault) => {}
                 Err(fault) => return Poll::Ready(Err(fault)),
             }
         }
@@ -155,7 +155,7 @@ impl Transfer<'_, '_> {
     fn poll_attempt(&mut self, cx: &mut Context<'_>) -> Result<Turn, Fault> {
         self.waits = Waits::default();
         self.poll_upload(cx)?;
-        let exchange = &mut *self.drive.exchange;
+        let exchange = &mut *self.ctx.exchange;
         if exchange.upload.reader.is_done() {
             exchange.upload_slot = None;
         }
@@ -172,12 +172,12 @@ impl Transfer<'_, '_> {
     /// What it means that a filter answers now.
     pub(super) fn replied(&mut self) -> Fault {
         // What has begun cannot be taken back.
-        if self.drive.exchange.is_answered { Fault::FilterReset } else { Fault::FilterReply }
+        if self.ctx.exchange.is_answered { Fault::FilterReset } else { Fault::FilterReply }
     }
 
     /// Looks whether the client is still there once it has nothing more to send.
     fn watch_client(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
-        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         let is_waiting = exchange.upload.is_finished();
         if is_waiting && self.client.poll(cx, down, &worker.buffers, worker.timers.now_ms())? {
             exchange.head.keep_alive = false;
@@ -187,12 +187,12 @@ impl Transfer<'_, '_> {
 
     /// Sets the timer to the first of the deadlines that run, or tells that it has passed.
     fn poll_deadline(&mut self, cx: &Context<'_>) -> Result<(), Fault> {
-        let now_ms = self.drive.worker.timers.now_ms();
-        let mut due = Due { at_ms: self.drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
-        due.sooner(self.drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
+        let now_ms = self.ctx.worker.timers.now_ms();
+        let mut due = Due { at_ms: self.ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
+        due.sooner(self.ctx.exchange.attempt_due_ms, Fault::AttemptTimeout);
         // A call over HTTP/1 holds a whole connection, as other requests do.
-        let is_call = self.drive.exchange.grpc.is_call() && self.upstream.version() == Version::Http2;
-        let slot = self.drive.exchange.upload_slot.as_ref();
+        let is_call = self.ctx.exchange.grpc.is_call() && self.upstream.version() == Version::Http2;
+        let slot = self.ctx.exchange.upload_slot.as_ref();
         let mut crowded_ms = None;
         if self.waits.client_to_send && !is_call {
             let is_crowded = slot.is_some_and(UploadSlot::is_crowded);
@@ -226,11 +226,11 @@ impl Transfer<'_, '_> {
         if due.at_ms <= now_ms {
             return Err(due.fault);
         }
-        let hedge = self.drive.exchange.hedge.as_ref();
+        let hedge = self.ctx.exchange.hedge.as_ref();
         let race_ms = hedge.map(|hedge| hedge.wakes_ms(millis(self.cluster.first_byte_timeout)));
         let consent_ms = has_consent_to_give.then_some(self.consent_due_ms);
         let wakes_ms = [self.waits.filter_ms, race_ms, consent_ms, crowded_ms].into_iter().flatten().min();
-        let timer = &self.drive.down.timer;
+        let timer = &self.ctx.down.timer;
         timer.register(cx);
         timer.arm_at(wakes_ms.map_or(due.at_ms, |wakes_ms| wakes_ms.min(due.at_ms)));
         Ok(())

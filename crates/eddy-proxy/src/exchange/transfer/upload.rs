@@ -7,9 +7,9 @@ use eddy_http::Version;
 use eddy_io::{BUFFER_BYTES_SMALL, SpliceFault};
 
 use crate::exchange::bulk::Moved;
-use crate::exchange::drive::Drive;
 use crate::exchange::filter::{self, Progress};
 use crate::exchange::mirror;
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::transfer::run::{Stage, Step, Transfer};
 use crate::fault::Fault;
 
@@ -17,8 +17,8 @@ impl Transfer<'_, '_> {
     /// Moves the request as far as it goes.
     pub(super) fn poll_upload(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
         let is_filtered =
-            filter::has(self.drive, Phase::RequestBody) || filter::has(self.drive, Phase::RequestTrailers);
-        while !self.is_upload_broken && !self.drive.exchange.upload.is_finished() {
+            filter::has(self.ctx, Phase::RequestBody) || filter::has(self.ctx, Phase::RequestTrailers);
+        while !self.is_upload_broken && !self.ctx.exchange.upload.is_finished() {
             if !is_filtered {
                 match self.poll_bulk_upload(cx)? {
                     Step::Moved => continue,
@@ -32,17 +32,17 @@ impl Transfer<'_, '_> {
                 // Its head goes first.
             } else if is_filtered {
                 if self.stage_filtered_upload(cx)? == Progress::Waiting {
-                    let Self { drive, waits, .. } = &mut *self;
-                    waits.filter_ms = drive.exchange.filtering.request.wakes_ms(waits.filter_ms);
+                    let Self { ctx, waits, .. } = &mut *self;
+                    waits.filter_ms = ctx.exchange.filtering.request.wakes_ms(waits.filter_ms);
                     // What is staged before it goes out meanwhile.
-                    if !drive.exchange.upload.has_output() {
+                    if !ctx.exchange.upload.has_output() {
                         return Ok(());
                     }
                 }
             } else {
                 self.stage_upload()?;
             }
-            let Drive { down, exchange, worker, .. } = &mut *self.drive;
+            let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
             let upload = &mut exchange.upload;
             if upload.has_output() {
                 match self.upstream.poll_request(cx, upload, &mut down.input) {
@@ -63,7 +63,7 @@ impl Transfer<'_, '_> {
                 down.enlarge(&worker.buffers);
             }
             let is_awaited = self.awaits_consent();
-            let Drive { down, exchange, worker, .. } = &mut *self.drive;
+            let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
             match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
                 Poll::Ready(Ok(count)) => {
                     // Whoever sends need not be asked any more.
@@ -81,9 +81,9 @@ impl Transfer<'_, '_> {
                 }
             }
         }
-        self.drive.down.release(&self.drive.worker.buffers);
-        if self.drive.exchange.mirroring.is_some() && !self.is_upload_broken {
-            mirror::send(self.drive);
+        self.ctx.down.release(&self.ctx.worker.buffers);
+        if self.ctx.exchange.mirroring.is_some() && !self.is_upload_broken {
+            mirror::send(self.ctx);
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl Transfer<'_, '_> {
     /// # Spec
     /// RFC 9110 §10.1.1
     fn awaits_consent(&mut self) -> bool {
-        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         if !exchange.head.expects_continue || exchange.is_continued {
             return false;
         }
@@ -113,7 +113,7 @@ impl Transfer<'_, '_> {
     /// Moves what has come of a large body to the endpoint without looking at it; [`Step::NeedsInput`] where it has to be
     /// copied.
     fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
-        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         let (Some(client), Some(endpoint)) = (down.plain_stream(), self.upstream.plain_stream()) else {
             return Ok(Step::NeedsInput);
         };
@@ -158,14 +158,14 @@ impl Transfer<'_, '_> {
 
     /// Whether a request with a body is to begin a stream.
     fn is_to_open(&self) -> bool {
-        let upload = &self.drive.exchange.upload;
+        let upload = &self.ctx.exchange.upload;
         upload.has_head() && !upload.reader.is_done() && self.upstream.version() == Version::Http2
     }
 
     /// Stages what has come of the request's body.
     fn stage_upload(&mut self) -> Result<(), Fault> {
-        let body_bytes_max = self.drive.listener().config.limits.body_bytes_max;
-        let Drive { down, exchange, .. } = &mut *self.drive;
+        let body_bytes_max = self.ctx.listener().config.limits.body_bytes_max;
+        let ExchangeCx { down, exchange, .. } = &mut *self.ctx;
         exchange.upload.stage(&mut down.input).map_err(Fault::RequestChunk)?;
         if body_bytes_max.is_some_and(|max| exchange.upload.data_bytes > max) {
             return Err(Fault::BodyTooLarge);
@@ -175,7 +175,7 @@ impl Transfer<'_, '_> {
 
     /// Takes what has come of the request's body through the filters.
     fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<Progress, Fault> {
-        let progress = filter::stage_request(self.drive, cx)?;
+        let progress = filter::stage_request(self.ctx, cx)?;
         if progress == Progress::Replied {
             return Err(self.replied());
         }

@@ -18,7 +18,7 @@ use crate::session::datagram::flows::Flows;
 use crate::session::datagram::reach::{Reached, is_well, reach};
 use crate::session::serve::Place;
 use crate::stats::{DatagramLoss, ListenerSeries};
-use crate::worker::{ListenerHandle, Stay, Worker, has_room, millis};
+use crate::worker::{EndpointGuard, ListenerHandle, Worker, has_room, millis};
 
 /// Most datagrams that are passed on at one turn, so that others get theirs.
 pub(super) const TURN_DATAGRAMS_MAX: usize = 64;
@@ -34,7 +34,7 @@ pub(super) struct Session {
     link: DatagramLink,
     /// Counts as a link of the endpoint.
     _link_place: LinkPlace,
-    stay: Stay,
+    guard: EndpointGuard,
     /// Whether the endpoint was well when it was chosen.
     was_well: bool,
     place: Place,
@@ -98,7 +98,7 @@ impl Session {
         let Handler::Forward(forwarding) = &listener.handler else { return Err(DatagramLoss::NoEndpoint) };
         let way = forwarding.find(None).ok_or(DatagramLoss::NoEndpoint)?;
         let cluster = plan.clusters.get(way.cluster).ok_or(DatagramLoss::NoEndpoint)?;
-        let Reached { stay, link, link_place, attempts } = reach(worker, cluster, flow)?;
+        let Reached { guard, link, link_place, attempts } = reach(worker, cluster, flow)?;
         let timer = worker.timers.timer();
         let session = Rc::new(Self {
             flow,
@@ -107,8 +107,8 @@ impl Session {
             socket: Rc::clone(socket),
             link,
             _link_place: link_place,
-            was_well: is_well(&stay) == Some(true),
-            stay,
+            was_well: is_well(&guard) == Some(true),
+            guard,
             place: Place::take(worker, handle),
             timer,
             idle_ms: millis(listener.config.timeouts.idle),
@@ -218,7 +218,7 @@ impl Session {
             };
             self.heard_ms.set(self.worker.timers.now_ms());
             if self.down.datagrams.get() == 0 {
-                self.stay.succeeded(self.worker.timers.now_ms());
+                self.guard.succeeded(self.worker.timers.now_ms());
             }
             let sent = self.socket.try_send(room.get(..count).unwrap_or_default(), &self.flow);
             self.down.count(if sent.is_ok() { count } else { 0 });
@@ -247,7 +247,7 @@ impl Session {
 
     /// Why nothing more is to be sent to the endpoint, if so.
     fn why_useless(&self) -> Option<End> {
-        match is_well(&self.stay) {
+        match is_well(&self.guard) {
             Some(true) => {}
             // Nobody was better when it was chosen.
             Some(false) if !self.was_well => {}
@@ -295,8 +295,8 @@ impl Session {
         // Its task finds out by that.
         self.timer.arm_at(0);
         let Some(fault) = end.fault() else { return };
-        self.stay.cluster().series.failures.increment();
-        self.stay.failed(self.worker.timers.now_ms());
+        self.guard.cluster().series.failures.increment();
+        self.guard.failed(self.worker.timers.now_ms());
         if let Some(counter) = self.series().and_then(|series| series.faults.get(fault.index())) {
             counter.increment();
         }
@@ -315,8 +315,8 @@ impl Session {
             bytes_in: self.up.bytes.get(),
             bytes_out: self.down.bytes.get(),
             datagrams: Some(Datagrams { taken: self.up.datagrams.get(), given: self.down.datagrams.get() }),
-            cluster: &self.stay.cluster().config.name,
-            endpoint: Some(&self.stay.address),
+            cluster: &self.guard.cluster().config.name,
+            endpoint: Some(&self.guard.address),
             attempts: self.attempts,
             reason: end.word(),
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eddy_http::{Http2, Http2Limits};
 
-use crate::framed::Framed;
+use crate::h2::H2Connection;
 use crate::session::client::Client;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Worker};
@@ -19,7 +19,7 @@ pub(super) struct Connection {
     pub(super) series: Arc<ListenerSeries>,
     /// Exchanges begun.
     pub(super) requests: Cell<u64>,
-    pub(super) framed: Rc<Framed>,
+    pub(super) framed: Rc<H2Connection>,
 }
 
 impl Connection {
@@ -36,7 +36,7 @@ impl Connection {
             client,
             series,
             requests: Cell::new(0),
-            framed: Rc::new(Framed::new(Http2::new(limits, worker.timers.now_ms()))),
+            framed: Rc::new(H2Connection::new(Http2::new(limits, worker.timers.now_ms()))),
         })
     }
 }

@@ -9,8 +9,8 @@ use std::task::{Context, Poll, ready};
 use eddy_http::{ErrorCode, Http2Fault, Http2Limits};
 use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer};
 
-use crate::exchange::{Next, drive};
-use crate::framed::FramedStream;
+use crate::exchange::{Next, run_exchange};
+use crate::h2::H2Stream;
 use crate::plan::ListenerPlan;
 use crate::session::downstream::Downstream;
 use crate::session::http2::connection::Connection;
@@ -56,7 +56,7 @@ pub(crate) async fn serve_framed(
     let ending = ending.await;
     let Serving { connection, mut stream, timer, input, .. } = serving;
     worker.buffers.put(input);
-    connection.framed.drive(|state| state.cut());
+    connection.framed.update(|state| state.cut());
     match ending {
         Ending::Gone => {}
         Ending::Left => stream.say_end(),
@@ -115,7 +115,7 @@ impl Serving {
         connection.framed.register(cx);
         self.timer.register(cx);
         if self.is_to_leave() {
-            connection.framed.drive(|state| state.leave());
+            connection.framed.update(|state| state.leave());
         }
         let mut fault = self.take();
         for _ in 0..READS_AT_ONCE {
@@ -152,7 +152,7 @@ impl Serving {
         let Self { connection, input, .. } = self;
         let worker = &connection.worker;
         let now_ms = worker.timers.now_ms();
-        let taken = connection.framed.drive(|state| state.receive(input.held(), now_ms));
+        let taken = connection.framed.update(|state| state.receive(input.held(), now_ms));
         match taken {
             Ok(count) => input.consume(count),
             Err(fault) => {
@@ -167,7 +167,7 @@ impl Serving {
         if input.is_empty() && input.capacity() > 0 {
             worker.buffers.put(std::mem::take(input));
         }
-        while let Some(id) = connection.framed.drive(|state| state.next_opened()) {
+        while let Some(id) = connection.framed.update(|state| state.next_opened()) {
             connection.requests.set(connection.requests.get() + 1);
             let exchange = exchange(Rc::clone(connection), id, self.waited);
             tokio::task::spawn_local(exchange);
@@ -180,7 +180,7 @@ impl Serving {
         let Self { connection, stream, .. } = self;
         while connection.framed.look(|state| !state.output().is_empty()) {
             let written = ready!(connection.framed.look(|state| stream.poll_write(cx, state.output())))?;
-            connection.framed.drive(|state| state.written(written));
+            connection.framed.update(|state| state.written(written));
         }
         Poll::Ready(Ok(()))
     }
@@ -189,8 +189,8 @@ impl Serving {
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<Fill>> {
         let worker = &self.connection.worker;
         ready!(self.stream.poll_readable(cx))?;
-        if self.ticket.is_some() || worker.crowd.is_gathering() {
-            self.waited = ready!(worker.crowd.poll_turn(&mut self.ticket, cx));
+        if self.ticket.is_some() || worker.admission.is_queueing() {
+            self.waited = ready!(worker.admission.poll_turn(&mut self.ticket, cx));
         } else {
             self.waited = Waited::InTime;
         }
@@ -283,13 +283,13 @@ impl Serving {
 async fn exchange(connection: Rc<Connection>, id: u32, waited: Waited) {
     let _panics = Panics(&connection.worker);
     let Connection { worker, handle, client, series, .. } = &*connection;
-    let stream = FramedStream::new(Rc::clone(&connection.framed), id);
+    let stream = H2Stream::new(Rc::clone(&connection.framed), id);
     let mut down = Downstream::new(Wire::Framed(stream), Rc::clone(client), worker.timers.timer());
     down.waited = waited;
     series.http2.requests.increment();
     let mut exchange = worker.take_exchange();
     // What becomes of the stream is seen by its answer.
-    let next = drive(worker, handle, &mut down, &mut exchange).await;
+    let next = run_exchange(worker, handle, &mut down, &mut exchange).await;
     worker.put_exchange(exchange);
     if next == Next::Linger {
         // A reset, even one without an error, makes some clients throw away an answer that came while they were still sending.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::start::Failure;
-use crate::rehearsal::{Rehearsal, Verdict};
+use crate::filter_test::{Rehearsal, Verdict};
 use crate::terminal::print;
 
 /// The specs of a folder, in the order of their names.

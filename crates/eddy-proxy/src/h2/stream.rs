@@ -6,30 +6,30 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::{ErrorCode, FramedHead, Gone, Http2, Reading, Unread};
+use eddy_http::{ErrorCode, Gone, H2Head, Http2, Reading, Unread};
 use eddy_io::{Buffer, Fill};
 
-use crate::framed::shared::Framed;
+use crate::h2::shared::H2Connection;
 
 /// A stream of HTTP/2: a request that has come and room for its answer, or room for a request and what comes of it. Dropping it
 /// lets it go: where a message is not whole, the peer is told so.
-pub(crate) struct FramedStream {
-    shared: Rc<Framed>,
+pub(crate) struct H2Stream {
+    shared: Rc<H2Connection>,
     /// 0 for a request that was not sent yet.
     id: Cell<u32>,
     /// What a message that is not whole is ended with.
     code: Cell<ErrorCode>,
 }
 
-impl FramedStream {
+impl H2Stream {
     /// A stream that a request has come on.
-    pub(crate) fn new(shared: Rc<Framed>, id: u32) -> Self {
+    pub(crate) fn new(shared: Rc<H2Connection>, id: u32) -> Self {
         // Until the exchange begins, the client may ask elsewhere.
         Self { shared, id: Cell::new(id), code: Cell::new(ErrorCode::RefusedStream) }
     }
 
     /// A stream that begins with the head of a request that is sent.
-    pub(crate) fn unopened(shared: Rc<Framed>) -> Self {
+    pub(crate) fn unopened(shared: Rc<H2Connection>) -> Self {
         Self { shared, id: Cell::new(0), code: Cell::new(ErrorCode::Cancel) }
     }
 
@@ -39,7 +39,7 @@ impl FramedStream {
     }
 
     /// The head of the request, to be taken once.
-    pub(crate) fn take_head(&self) -> FramedHead {
+    pub(crate) fn take_head(&self) -> H2Head {
         self.code.set(ErrorCode::Internal);
         self.shared.act(|state| state.take_head(self.id())).unwrap_or_default()
     }
@@ -160,15 +160,15 @@ impl FramedStream {
     }
 }
 
-impl Drop for FramedStream {
+impl Drop for H2Stream {
     fn drop(&mut self) {
         self.shared.forget(self.id());
         self.shared.act(|state| state.finish(self.id(), self.code.get()));
     }
 }
 
-impl fmt::Debug for FramedStream {
+impl fmt::Debug for H2Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FramedStream").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("H2Stream").field("id", &self.id).finish_non_exhaustive()
     }
 }

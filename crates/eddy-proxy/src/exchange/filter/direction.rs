@@ -7,11 +7,11 @@ use eddy_filter::{Direction, Phase};
 use eddy_http::Fields;
 use eddy_io::Buffer;
 
-use crate::exchange::drive::Drive;
 use crate::exchange::filter::enter::{FailureKind, Outcome, Range, enter, fail};
-use crate::exchange::filter::state::{Trailers, Way};
+use crate::exchange::filter::state::{DirectionState, Trailers};
 use crate::exchange::filter::wait::{self, Pause};
 use crate::exchange::pump::{Misfit, Pump};
+use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 
@@ -32,7 +32,7 @@ pub(crate) enum Progress {
     Replied,
 }
 
-impl Way {
+impl DirectionState {
     /// Makes ready for a message; `has_body` says whether anything follows the head.
     pub(crate) fn begin(&mut self, has_body: bool) {
         self.renew();
@@ -57,18 +57,18 @@ impl Way {
 /// # Errors
 /// What ends the exchange.
 pub(crate) fn advance(
-    drive: &mut Drive<'_>,
+    ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,
     direction: Direction,
 ) -> Result<Progress, Fault> {
     let phases = Phases::of(direction);
     loop {
-        if let Some(waiting) = drive.exchange.filtering.way(direction).wait {
-            match wait::poll(drive, cx, waiting, direction) {
+        if let Some(waiting) = ctx.exchange.filtering.direction(direction).wait {
+            match wait::poll(ctx, cx, waiting, direction) {
                 Pause::Lasts => return Ok(Progress::Waiting),
                 Pause::Over(waiting, outcome) => {
                     let step = waiting.step;
-                    let way = drive.exchange.filtering.way(direction);
+                    let way = ctx.exchange.filtering.direction(direction);
                     if waiting.is_for_head() {
                         way.head_passed = Some(step);
                         if matches!(outcome, Outcome::Through) {
@@ -86,24 +86,24 @@ pub(crate) fn advance(
                         *passed = Some(step);
                         settle_body(way, outcome)?;
                     }
-                    if is_replied(drive) {
+                    if is_replied(ctx) {
                         return Ok(Progress::Replied);
                     }
                     continue;
                 }
             }
         }
-        let way = drive.exchange.filtering.way(direction);
+        let way = ctx.exchange.filtering.direction(direction);
         let step = match (way.is_head_done, way.is_whole) {
-            (false, true) if way.hold.is_some() => show_whole(drive, direction, phases)?,
-            (false, false) if way.hold.is_some() => take_piece(drive, direction, phases)?,
-            (false, _) => show_head(drive, direction, phases)?,
-            (true, true) => show_whole(drive, direction, phases)?,
+            (false, true) if way.hold.is_some() => show_whole(ctx, direction, phases)?,
+            (false, false) if way.hold.is_some() => take_piece(ctx, direction, phases)?,
+            (false, _) => show_head(ctx, direction, phases)?,
+            (true, true) => show_whole(ctx, direction, phases)?,
             (true, false) if !way.is_head_sealed => return Ok(Progress::Head),
-            (true, false) => take_piece(drive, direction, phases)?,
+            (true, false) => take_piece(ctx, direction, phases)?,
         };
         match step {
-            Taken::GoOn if is_replied(drive) => return Ok(Progress::Replied),
+            Taken::GoOn if is_replied(ctx) => return Ok(Progress::Replied),
             Taken::GoOn => {}
             Taken::Stop(progress) => return Ok(progress),
         }
@@ -135,14 +135,14 @@ impl Phases {
 
 /// What a message passes through: what its sender sent, the filters, what goes on to its receiver.
 struct Lane<'a> {
-    way: &'a mut Way,
+    way: &'a mut DirectionState,
     pump: &'a mut Pump,
     source: &'a mut Buffer,
 }
 
 impl<'a> Lane<'a> {
-    fn of(drive: &'a mut Drive<'_>, direction: Direction) -> Self {
-        let Drive { down, exchange, .. } = drive;
+    fn of(ctx: &'a mut ExchangeCx<'_>, direction: Direction) -> Self {
+        let ExchangeCx { down, exchange, .. } = ctx;
         let Exchange { filtering, upload, answer, response_input, .. } = &mut **exchange;
         match direction {
             Direction::Request => Self { way: &mut filtering.request, pump: upload, source: &mut down.input },
@@ -159,24 +159,24 @@ enum Taken {
     Stop(Progress),
 }
 
-fn show_head(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
-    let way = drive.exchange.filtering.way(direction);
+fn show_head(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+    let way = ctx.exchange.filtering.direction(direction);
     let range = Range { after: way.head_passed, ..Range::ALL };
     let is_end = way.is_ended && !way.is_whole;
-    let outcome = enter(drive, phases.head, range, is_end, false);
-    let way = drive.exchange.filtering.way(direction);
+    let outcome = enter(ctx, phases.head, range, is_end, false);
+    let way = ctx.exchange.filtering.direction(direction);
     way.is_head_done = matches!(outcome, Outcome::Through);
     settle_head(way, outcome)?;
     Ok(Taken::GoOn)
 }
 
 /// Shows the whole body to those that have not seen it: up to the step that holds the head, or to all.
-fn show_whole(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
-    let way = drive.exchange.filtering.way(direction);
+fn show_whole(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+    let way = ctx.exchange.filtering.direction(direction);
     let range = Range { from: way.whole_from, after: way.whole_passed, through: way.hold, before: None };
     let is_end = !way.has_trailers();
-    let outcome = enter(drive, phases.body, range, is_end, true);
-    let way = drive.exchange.filtering.way(direction);
+    let outcome = enter(ctx, phases.body, range, is_end, true);
+    let way = ctx.exchange.filtering.direction(direction);
     match outcome {
         Outcome::Through if way.hold.is_some() => {
             way.whole_passed = way.hold.take();
@@ -193,37 +193,37 @@ fn show_whole(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
             return Ok(Taken::GoOn);
         }
     }
-    if !show_trailers(drive, direction, phases)? {
+    if !show_trailers(ctx, direction, phases)? {
         return Ok(Taken::GoOn);
     }
-    let Lane { way, pump, .. } = Lane::of(drive, direction);
+    let Lane { way, pump, .. } = Lane::of(ctx, direction);
     if !way.is_head_sealed {
         return Ok(Taken::Stop(Progress::Whole));
     }
     if !pump.is_ending() {
         if let Err(misfit) = pump.check_length(way.collected.len(), true) {
-            return Err(refuse_length(drive, direction, misfit));
+            return Err(refuse_length(ctx, direction, misfit));
         }
-        let Lane { way, pump, .. } = Lane::of(drive, direction);
+        let Lane { way, pump, .. } = Lane::of(ctx, direction);
         write_whole(way, pump);
     }
     Ok(Taken::Stop(Progress::Output))
 }
 
 /// Stages the whole body and its end behind the head.
-pub(crate) fn write_whole(way: &Way, pump: &mut Pump) {
+pub(crate) fn write_whole(way: &DirectionState, pump: &mut Pump) {
     pump.push_data(&way.collected);
     pump.finish(Fields::new(&way.trailers.bytes, &way.trailers.fields));
 }
 
 /// Takes one piece of the body through, or into the hands of the step that collects.
-fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
-    if !drive.exchange.filtering.way(direction).has_piece
-        && let Some(progress) = read_piece(drive, direction)?
+fn take_piece(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+    if !ctx.exchange.filtering.direction(direction).has_piece
+        && let Some(progress) = read_piece(ctx, direction)?
     {
         return Ok(Taken::Stop(progress));
     }
-    let way = drive.exchange.filtering.way(direction);
+    let way = ctx.exchange.filtering.direction(direction);
     let range = Range {
         after: way.piece_passed,
         before: way.hold.filter(|_| !way.is_hold_shown),
@@ -231,12 +231,12 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
         ..Range::ALL
     };
     let is_end = way.is_last && !way.has_trailers();
-    let outcome = enter(drive, phases.body, range, is_end, false);
-    let way = drive.exchange.filtering.way(direction);
+    let outcome = enter(ctx, phases.body, range, is_end, false);
+    let way = ctx.exchange.filtering.direction(direction);
     if let Some(step) = way.hold.filter(|_| way.is_hold_shown) {
         let is_held = matches!(outcome, Outcome::Hold(holder) if holder == step);
         if is_held && !way.is_last {
-            collect(drive, direction, step)?;
+            collect(ctx, direction, step)?;
         } else if is_held || matches!(outcome, Outcome::Through) {
             release(way, step);
         } else {
@@ -250,17 +250,17 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
     }
     way.piece_passed = Some(beyond(direction));
     if let Some(step) = way.hold {
-        collect(drive, direction, step)?;
+        collect(ctx, direction, step)?;
         return Ok(Taken::GoOn);
     }
-    if way.is_last && !show_trailers(drive, direction, phases)? {
+    if way.is_last && !show_trailers(ctx, direction, phases)? {
         return Ok(Taken::GoOn);
     }
-    let Lane { way, pump, .. } = Lane::of(drive, direction);
+    let Lane { way, pump, .. } = Lane::of(ctx, direction);
     if let Err(misfit) = pump.check_length(way.piece.len(), way.is_last) {
-        return Err(refuse_length(drive, direction, misfit));
+        return Err(refuse_length(ctx, direction, misfit));
     }
-    let Lane { way, pump, .. } = Lane::of(drive, direction);
+    let Lane { way, pump, .. } = Lane::of(ctx, direction);
     pump.push_data(&way.piece);
     way.has_piece = false;
     way.piece_passed = None;
@@ -271,7 +271,7 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
 }
 
 /// Lets head and body go on behind the step that held them: what was collected in front of the piece that is on its way.
-fn release(way: &mut Way, step: u8) {
+fn release(way: &mut DirectionState, step: u8) {
     way.hold = None;
     way.is_hold_shown = false;
     way.collected.append(&mut way.piece);
@@ -288,22 +288,22 @@ fn release(way: &mut Way, step: u8) {
 /// Ends a message that is not as long as its head, which is on its way, has announced: the fault is that of the filter
 /// which changed its length last.
 #[cold]
-fn refuse_length(drive: &mut Drive<'_>, direction: Direction, misfit: Misfit) -> Fault {
-    let plan = Rc::clone(&drive.plan);
-    let chain = plan.chain(drive.index, drive.exchange.filtering.chain);
-    let resized_by = drive.exchange.filtering.way(direction).resized_by;
+fn refuse_length(ctx: &mut ExchangeCx<'_>, direction: Direction, misfit: Misfit) -> Fault {
+    let plan = Rc::clone(&ctx.plan);
+    let chain = plan.chain(ctx.index, ctx.exchange.filtering.chain);
+    let resized_by = ctx.exchange.filtering.direction(direction).resized_by;
     let Some((chain, step)) = chain.zip(resized_by) else { return Fault::FilterFailed };
     let why = match misfit {
         Misfit::TooLong => LENGTHENED,
         Misfit::TooShort => SHORTENED,
     };
-    fail(drive, &plan, chain, step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
+    fail(ctx, &plan, chain, step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
 }
 
 /// Reads a piece out of what the source holds; tells what is to be done first where there is none.
-fn read_piece(drive: &mut Drive<'_>, direction: Direction) -> Result<Option<Progress>, Fault> {
-    let body_bytes_max = drive.listener().config.limits.body_bytes_max;
-    let Lane { way, pump, source } = Lane::of(drive, direction);
+fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<Progress>, Fault> {
+    let body_bytes_max = ctx.listener().config.limits.body_bytes_max;
+    let Lane { way, pump, source } = Lane::of(ctx, direction);
     if way.is_ended {
         // Everything was read and staged before.
         if way.hold.is_none() && !pump.is_ending() {
@@ -346,11 +346,11 @@ fn read_piece(drive: &mut Drive<'_>, direction: Direction) -> Result<Option<Prog
 }
 
 /// Puts the piece to what a step has collected.
-fn collect(drive: &mut Drive<'_>, direction: Direction, step: u8) -> Result<(), Fault> {
-    let plan = Rc::clone(&drive.plan);
-    let chain = plan.chain(drive.index, drive.exchange.filtering.chain);
-    let way = drive.exchange.filtering.way(direction);
-    let Way { collected, piece, .. } = way;
+fn collect(ctx: &mut ExchangeCx<'_>, direction: Direction, step: u8) -> Result<(), Fault> {
+    let plan = Rc::clone(&ctx.plan);
+    let chain = plan.chain(ctx.index, ctx.exchange.filtering.chain);
+    let way = ctx.exchange.filtering.direction(direction);
+    let DirectionState { collected, piece, .. } = way;
     collected.extend_from_slice(piece);
     way.has_piece = false;
     way.piece_passed = None;
@@ -360,7 +360,7 @@ fn collect(drive: &mut Drive<'_>, direction: Direction, step: u8) -> Result<(), 
     if policy.is_some_and(|policy| way.collected.len() as u64 > policy.body_bytes_max) {
         let most = policy.map_or(0, |policy| policy.body_bytes_max);
         let why = format!("the body is larger than its `body_bytes_max` ({most} bytes)");
-        fail(drive, &plan, chain, step, FailureKind::Body, &why);
+        fail(ctx, &plan, chain, step, FailureKind::Body, &why);
         return Err(match direction {
             Direction::Request => Fault::BodyTooLarge,
             Direction::Response => Fault::FilterBody,
@@ -370,14 +370,14 @@ fn collect(drive: &mut Drive<'_>, direction: Direction, step: u8) -> Result<(), 
 }
 
 /// Shows the trailers, if there are any; whether they have come through.
-fn show_trailers(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Result<bool, Fault> {
-    let way = drive.exchange.filtering.way(direction);
+fn show_trailers(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<bool, Fault> {
+    let way = ctx.exchange.filtering.direction(direction);
     if !way.has_trailers() {
         return Ok(true);
     }
     let range = Range { after: way.trailers_passed, ..Range::ALL };
-    let outcome = enter(drive, phases.trailers, range, true, false);
-    let way = drive.exchange.filtering.way(direction);
+    let outcome = enter(ctx, phases.trailers, range, true, false);
+    let way = ctx.exchange.filtering.direction(direction);
     match outcome {
         Outcome::Through => {
             way.trailers_passed = Some(beyond(direction));
@@ -395,7 +395,7 @@ fn show_trailers(drive: &mut Drive<'_>, direction: Direction, phases: Phases) ->
 }
 
 /// Takes note of what stopped the head.
-fn settle_head(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
+fn settle_head(way: &mut DirectionState, outcome: Outcome) -> Result<(), Fault> {
     match outcome {
         Outcome::Buffer(step) => {
             way.head_passed = Some(step);
@@ -426,7 +426,7 @@ fn settle_head(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
 }
 
 /// Takes note of what stopped a piece, the whole body, or the trailers.
-fn settle_body(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
+fn settle_body(way: &mut DirectionState, outcome: Outcome) -> Result<(), Fault> {
     match outcome {
         Outcome::Buffer(step) if !way.is_whole => {
             way.hold = Some(step);
@@ -459,8 +459,8 @@ fn beyond(direction: Direction) -> u8 {
     }
 }
 
-fn is_replied(drive: &Drive<'_>) -> bool {
-    drive.exchange.filtering.reply.is_given()
+fn is_replied(ctx: &ExchangeCx<'_>) -> bool {
+    ctx.exchange.filtering.reply.is_given()
 }
 
 const LENGTHENED: &str = "it made the body longer than the `content-length` of the head that has gone on; remove that field in the hook for the head, or hold the head until the body is there";

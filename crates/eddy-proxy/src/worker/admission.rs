@@ -29,10 +29,10 @@ use crate::worker::state::Worker;
 /// # Source
 /// "Fail at Scale" (ACM Queue, 2015): adaptive last-in first-out with a bound on the delay.
 #[derive(Debug, Default)]
-pub(crate) struct Crowd {
+pub(crate) struct AdmissionQueue {
     /// Whether requests line up.
-    is_gathering: Cell<bool>,
-    order: Cell<Order>,
+    is_queueing: Cell<bool>,
+    order: Cell<AdmissionOrder>,
     /// Time in which this worker had the processor or had nothing to do, milliseconds.
     now_ms: Cell<u64>,
     /// When somebody waited at a tick for the last time, milliseconds of that clock.
@@ -63,7 +63,7 @@ pub(crate) struct Crowd {
 
 /// Which of the waiting requests a round calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Order {
+enum AdmissionOrder {
     /// All will be served in time.
     #[default]
     OldestFirst,
@@ -135,18 +135,18 @@ const LAG_SHARE: u64 = 10;
 /// Deadlines are missed when more than one in so many clients has hung up before its request was called.
 const HUNG_UP_SHARE: usize = 4;
 
-impl Crowd {
+impl AdmissionQueue {
     /// Whether requests line up rather than being read.
-    pub(crate) fn is_gathering(&self) -> bool {
-        self.is_gathering.get()
+    pub(crate) fn is_queueing(&self) -> bool {
+        self.is_queueing.get()
     }
 
     /// Whether more requests come than can be served in time.
     pub(crate) fn is_shedding(&self) -> bool {
-        self.is_gathering.get() && self.order.get() == Order::NewestFirst
+        self.is_queueing.get() && self.order.get() == AdmissionOrder::NewestFirst
     }
 
-    /// Takes note of the time since the last tick; a `delay_max_ms` of 0 turns the crowd off.
+    /// Takes note of the time since the last tick; a `delay_max_ms` of 0 turns the queue off.
     pub(crate) fn on_tick(&self, interval: TickInterval, delay_max_ms: u64) {
         self.now_ms.set(self.now_ms.get() + interval.own_ms());
         let is_off = delay_max_ms == 0;
@@ -169,11 +169,11 @@ impl Crowd {
         }
         let is_over = self.now_ms.get() - self.waited_ms.get() > delay_max_ms;
         if is_off || is_over {
-            self.order.set(Order::OldestFirst);
+            self.order.set(AdmissionOrder::OldestFirst);
         } else if hung_up * HUNG_UP_SHARE > called {
-            self.order.set(Order::NewestFirst);
+            self.order.set(AdmissionOrder::NewestFirst);
         }
-        self.is_gathering.set(!is_off && (is_late || !is_empty));
+        self.is_queueing.set(!is_off && (is_late || !is_empty));
         self.admit(if is_empty { CALLED_AT_ONCE } else { ADMITTED_MIN });
         if !is_empty {
             self.stirred.notify_one();
@@ -223,9 +223,9 @@ impl Crowd {
     }
 
     /// Calls those whose turn it is in this round, and a few that have waited for too long; how many.
-    fn call(&self) -> usize {
+    fn admit_round(&self) -> usize {
         let mut called = 0;
-        while called < CALLED_AT_ONCE && self.call_next() {
+        while called < CALLED_AT_ONCE && self.admit_next() {
             called += 1;
         }
         self.called.set(self.called.get() + called);
@@ -236,7 +236,7 @@ impl Crowd {
         self.admit(CALLED_AT_ONCE - called);
         self.substitutes.set(CLEARED_AT_ONCE);
         while let Some(left) = self.refusals_left.get().checked_sub(1)
-            && self.call_overdue()
+            && self.admit_overdue()
         {
             self.refusals_left.set(left);
             called += 1;
@@ -245,30 +245,30 @@ impl Crowd {
     }
 
     /// Calls one that can still be served in time.
-    fn call_next(&self) -> bool {
+    fn admit_next(&self) -> bool {
         let mut waiting = self.waiting.borrow_mut();
-        if self.order.get() == Order::OldestFirst
+        if self.order.get() == AdmissionOrder::OldestFirst
             && waiting.front().is_some_and(|oldest| self.is_overdue(oldest))
         {
-            self.order.set(Order::NewestFirst);
+            self.order.set(AdmissionOrder::NewestFirst);
         }
         let next = match self.order.get() {
-            Order::OldestFirst => waiting.pop_front(),
-            Order::NewestFirst => waiting.pop_back_if(|newest| !self.is_overdue(newest)),
+            AdmissionOrder::OldestFirst => waiting.pop_front(),
+            AdmissionOrder::NewestFirst => waiting.pop_back_if(|newest| !self.is_overdue(newest)),
         };
         drop(waiting);
         next.map(|next| next.waker.wake()).is_some()
     }
 
-    fn call_overdue(&self) -> bool {
+    fn admit_overdue(&self) -> bool {
         let oldest = self.waiting.borrow_mut().pop_front_if(|oldest| self.is_overdue(oldest));
         oldest.map(|oldest| oldest.waker.wake()).is_some()
     }
 
     /// Calls another of the oldest in place of one whose client was found to have gone.
-    pub(crate) fn call_substitute(&self) {
+    pub(crate) fn admit_substitute(&self) {
         if let Some(left) = self.substitutes.get().checked_sub(1)
-            && self.call_overdue()
+            && self.admit_overdue()
         {
             self.substitutes.set(left);
         }
@@ -282,8 +282,8 @@ impl Crowd {
 /// Calls, round after round of the loop, those that wait.
 pub(crate) async fn call(worker: Rc<Worker>) {
     loop {
-        worker.crowd.stirred.notified().await;
-        while worker.crowd.call() > 0 {
+        worker.admission.stirred.notified().await;
+        while worker.admission.admit_round() > 0 {
             // The loop comes back to this task when those called, and all else that was ready, have had their turn.
             tokio::task::yield_now().await;
         }
@@ -301,29 +301,29 @@ mod tests {
         TickInterval { elapsed_ms: TICK_MS + lag_ms, processor_wait_ms: 0 }
     }
 
-    /// A crowd that has begun to gather, as a client sees it: a ticket each.
-    struct Scene {
-        crowd: Crowd,
+    /// A queue that has begun to gather, as a client sees it: a ticket each.
+    struct Scenario {
+        queue: AdmissionQueue,
         tickets: Vec<Option<Ticket>>,
     }
 
-    impl Scene {
+    impl Scenario {
         fn new() -> Self {
-            let crowd = Crowd::default();
-            crowd.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
-            Self { crowd, tickets: Vec::new() }
+            let queue = AdmissionQueue::default();
+            queue.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+            Self { queue, tickets: Vec::new() }
         }
 
-        /// A crowd in which deadlines are missed, and nobody waits.
+        /// A queue in which deadlines are missed, and nobody waits.
         fn shedding() -> Self {
-            let scene = Self::new();
-            scene.crowd.order.set(Order::NewestFirst);
-            scene
+            let scenario = Self::new();
+            scenario.queue.order.set(AdmissionOrder::NewestFirst);
+            scenario
         }
 
         /// Lets time pass, without a tick.
         fn pass(&self, time_ms: u64) {
-            self.crowd.now_ms.set(self.crowd.now_ms.get() + time_ms);
+            self.queue.now_ms.set(self.queue.now_ms.get() + time_ms);
         }
 
         fn come(&mut self, count: usize) {
@@ -335,7 +335,7 @@ mod tests {
 
         fn poll(&mut self, index: usize) -> Poll<Waited> {
             let cx = Context::from_waker(Waker::noop());
-            self.crowd.poll_turn(&mut self.tickets[index], &cx)
+            self.queue.poll_turn(&mut self.tickets[index], &cx)
         }
 
         /// Who was called since the last time, and how long they had waited.
@@ -358,182 +358,182 @@ mod tests {
 
     #[test]
     fn nobody_lines_up_while_the_loop_is_in_time() {
-        let crowd = Crowd::default();
-        for (lag_ms, is_gathering) in [(0, false), (50, false), (51, true), (2_000, true), (20, false)] {
-            crowd.on_tick(late_by(lag_ms), DELAY_MAX_MS);
-            assert_eq!(crowd.is_gathering(), is_gathering, "{lag_ms} ms");
+        let queue = AdmissionQueue::default();
+        for (lag_ms, is_queueing) in [(0, false), (50, false), (51, true), (2_000, true), (20, false)] {
+            queue.on_tick(late_by(lag_ms), DELAY_MAX_MS);
+            assert_eq!(queue.is_queueing(), is_queueing, "{lag_ms} ms");
         }
     }
 
     #[test]
     fn time_that_other_programs_take_is_no_lag() {
-        let crowd = Crowd::default();
-        for (elapsed_ms, processor_wait_ms, is_gathering) in
+        let queue = AdmissionQueue::default();
+        for (elapsed_ms, processor_wait_ms, is_queueing) in
             [(1_000, 980, false), (1_000, 929, true), (1_000, 5_000, false), (71, 0, true)]
         {
-            crowd.on_tick(TickInterval { elapsed_ms, processor_wait_ms }, DELAY_MAX_MS);
-            assert_eq!(crowd.is_gathering(), is_gathering, "{processor_wait_ms} of {elapsed_ms} ms");
+            queue.on_tick(TickInterval { elapsed_ms, processor_wait_ms }, DELAY_MAX_MS);
+            assert_eq!(queue.is_queueing(), is_queueing, "{processor_wait_ms} of {elapsed_ms} ms");
         }
     }
 
     #[test]
     fn nobody_is_overdue_for_time_that_other_programs_take() {
-        let mut scene = Scene::new();
-        scene.come(100);
+        let mut scenario = Scenario::new();
+        scenario.come(100);
         let interval = TickInterval { elapsed_ms: 10 * DELAY_MAX_MS, processor_wait_ms: 10 * DELAY_MAX_MS };
-        scene.crowd.on_tick(interval, DELAY_MAX_MS);
-        while scene.crowd.call() > 0 {}
-        let called = scene.called();
+        scenario.queue.on_tick(interval, DELAY_MAX_MS);
+        while scenario.queue.admit_round() > 0 {}
+        let called = scenario.called();
         assert!(called.len() == 100 && called.iter().all(|(_, waited)| *waited == Waited::InTime));
     }
 
     #[test]
     fn they_line_up_until_nobody_waits() {
-        let mut scene = Scene::new();
-        scene.come(33);
-        scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
-        assert!(scene.crowd.is_gathering());
-        scene.crowd.call();
-        scene.crowd.call();
-        scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
-        assert!(!scene.crowd.is_gathering());
+        let mut scenario = Scenario::new();
+        scenario.come(33);
+        scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+        assert!(scenario.queue.is_queueing());
+        scenario.queue.admit_round();
+        scenario.queue.admit_round();
+        scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+        assert!(!scenario.queue.is_queueing());
     }
 
     #[test]
     fn the_oldest_are_called_first_while_all_are_served_in_time() {
-        let mut scene = Scene::new();
-        scene.come(100);
-        scene.pass(DELAY_MAX_MS);
-        assert_eq!(scene.crowd.call(), CALLED_AT_ONCE);
-        assert_eq!(scene.called_indices(), (0..CALLED_AT_ONCE).collect::<Vec<_>>());
-        assert!(!scene.crowd.is_shedding());
+        let mut scenario = Scenario::new();
+        scenario.come(100);
+        scenario.pass(DELAY_MAX_MS);
+        assert_eq!(scenario.queue.admit_round(), CALLED_AT_ONCE);
+        assert_eq!(scenario.called_indices(), (0..CALLED_AT_ONCE).collect::<Vec<_>>());
+        assert!(!scenario.queue.is_shedding());
     }
 
     #[test]
     fn the_newest_are_called_first_once_deadlines_are_missed() {
-        let mut scene = Scene::new();
-        scene.come(1);
-        scene.pass(DELAY_MAX_MS + 1);
-        scene.come(100);
-        assert_eq!(scene.crowd.call(), CALLED_AT_ONCE + 1);
+        let mut scenario = Scenario::new();
+        scenario.come(1);
+        scenario.pass(DELAY_MAX_MS + 1);
+        scenario.come(100);
+        assert_eq!(scenario.queue.admit_round(), CALLED_AT_ONCE + 1);
         let newest = 101 - CALLED_AT_ONCE..101;
-        assert_eq!(scene.called_indices(), std::iter::once(0).chain(newest).collect::<Vec<_>>());
-        assert!(scene.crowd.is_shedding());
+        assert_eq!(scenario.called_indices(), std::iter::once(0).chain(newest).collect::<Vec<_>>());
+        assert!(scenario.queue.is_shedding());
     }
 
     #[test]
     fn the_oldest_come_first_again_once_nobody_has_waited_for_long_enough() {
-        let mut scene = Scene::shedding();
-        scene.come(1);
-        scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
-        assert!(scene.crowd.is_shedding());
-        scene.crowd.call();
-        scene.crowd.on_tick(late_by(DELAY_MAX_MS - TICK_MS), DELAY_MAX_MS);
-        assert!(scene.crowd.is_shedding(), "a lull is no end");
-        scene.crowd.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
-        assert!(scene.crowd.is_gathering() && !scene.crowd.is_shedding());
+        let mut scenario = Scenario::shedding();
+        scenario.come(1);
+        scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+        assert!(scenario.queue.is_shedding());
+        scenario.queue.admit_round();
+        scenario.queue.on_tick(late_by(DELAY_MAX_MS - TICK_MS), DELAY_MAX_MS);
+        assert!(scenario.queue.is_shedding(), "a lull is no end");
+        scenario.queue.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+        assert!(scenario.queue.is_queueing() && !scenario.queue.is_shedding());
     }
 
     #[test]
     fn clients_that_hang_up_show_that_deadlines_are_missed() {
         for (hung_up, is_shedding) in [(0, false), (8, false), (9, true)] {
-            let mut scene = Scene::new();
-            scene.come(100);
-            scene.crowd.call();
-            (0..hung_up).for_each(|_| scene.crowd.count_hung_up());
-            scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
-            assert_eq!(scene.crowd.is_shedding(), is_shedding, "{hung_up} of {CALLED_AT_ONCE}");
+            let mut scenario = Scenario::new();
+            scenario.come(100);
+            scenario.queue.admit_round();
+            (0..hung_up).for_each(|_| scenario.queue.count_hung_up());
+            scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+            assert_eq!(scenario.queue.is_shedding(), is_shedding, "{hung_up} of {CALLED_AT_ONCE}");
         }
     }
 
     #[test]
     fn a_few_that_have_waited_for_too_long_are_told_so_oldest_first() {
-        let mut scene = Scene::new();
-        scene.come(100);
-        scene.pass(DELAY_MAX_MS + 1);
-        scene.come(1);
-        assert_eq!(scene.crowd.call(), 1 + REFUSALS_MIN);
-        assert_eq!(scene.called(), [(0, Waited::TooLong), (1, Waited::TooLong), (100, Waited::InTime)]);
-        assert_eq!(scene.crowd.call(), 0, "the rest has time until the next tick");
+        let mut scenario = Scenario::new();
+        scenario.come(100);
+        scenario.pass(DELAY_MAX_MS + 1);
+        scenario.come(1);
+        assert_eq!(scenario.queue.admit_round(), 1 + REFUSALS_MIN);
+        assert_eq!(scenario.called(), [(0, Waited::TooLong), (1, Waited::TooLong), (100, Waited::InTime)]);
+        assert_eq!(scenario.queue.admit_round(), 0, "the rest has time until the next tick");
     }
 
     #[test]
     fn more_are_refused_while_the_loop_is_in_time() {
-        let mut scene = Scene::new();
-        scene.come(4 * REFUSALS_MAX);
-        scene.pass(DELAY_MAX_MS + 1);
+        let mut scenario = Scenario::new();
+        scenario.come(4 * REFUSALS_MAX);
+        scenario.pass(DELAY_MAX_MS + 1);
         for expected in [4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024] {
-            scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
-            assert_eq!(scene.crowd.call(), expected);
+            scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+            assert_eq!(scenario.queue.admit_round(), expected);
         }
-        scene.crowd.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
-        assert_eq!(scene.crowd.call(), REFUSALS_MIN);
+        scenario.queue.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+        assert_eq!(scenario.queue.admit_round(), REFUSALS_MIN);
     }
 
     #[test]
     fn those_that_have_gone_are_replaced_so_often_and_no_more() {
-        let mut scene = Scene::new();
-        scene.come(100);
-        scene.pass(DELAY_MAX_MS + 1);
-        scene.crowd.call();
-        (0..90).for_each(|_| scene.crowd.call_substitute());
-        assert_eq!(scene.called().len(), REFUSALS_MIN + CLEARED_AT_ONCE);
+        let mut scenario = Scenario::new();
+        scenario.come(100);
+        scenario.pass(DELAY_MAX_MS + 1);
+        scenario.queue.admit_round();
+        (0..90).for_each(|_| scenario.queue.admit_substitute());
+        assert_eq!(scenario.called().len(), REFUSALS_MIN + CLEARED_AT_ONCE);
     }
 
     #[test]
     fn a_limit_of_zero_turns_it_off_and_lets_all_go() {
-        let mut scene = Scene::shedding();
-        scene.come(40);
-        scene.pass(60_000);
-        scene.crowd.on_tick(late_by(10_000), 0);
-        assert!(!scene.crowd.is_gathering());
-        while scene.crowd.call() > 0 {}
-        let called = scene.called();
+        let mut scenario = Scenario::shedding();
+        scenario.come(40);
+        scenario.pass(60_000);
+        scenario.queue.on_tick(late_by(10_000), 0);
+        assert!(!scenario.queue.is_queueing());
+        while scenario.queue.admit_round() > 0 {}
+        let called = scenario.called();
         assert!(called.len() == 40 && called.iter().all(|(_, waited)| *waited == Waited::InTime));
     }
 
     #[test]
     fn connections_are_accepted_as_far_as_a_round_has_room() {
-        let mut scene = Scene::shedding();
-        let accept_all = |crowd: &Crowd| {
-            let count = crowd.admissions.get();
-            (0..count + 1).for_each(|_| crowd.count_accepted());
+        let mut scenario = Scenario::shedding();
+        let accept_all = |queue: &AdmissionQueue| {
+            let count = queue.admissions.get();
+            (0..count + 1).for_each(|_| queue.count_accepted());
             count
         };
-        assert_eq!(accept_all(&scene.crowd), CALLED_AT_ONCE, "nobody is here yet");
-        scene.come(CALLED_AT_ONCE + 2);
-        scene.crowd.on_tick(late_by(DELAY_MAX_MS / 2), DELAY_MAX_MS);
-        assert_eq!(accept_all(&scene.crowd), ADMITTED_MIN);
-        scene.crowd.call();
-        assert_eq!(accept_all(&scene.crowd), 0);
-        scene.crowd.call();
-        assert_eq!(accept_all(&scene.crowd), CALLED_AT_ONCE - 2);
+        assert_eq!(accept_all(&scenario.queue), CALLED_AT_ONCE, "nobody is here yet");
+        scenario.come(CALLED_AT_ONCE + 2);
+        scenario.queue.on_tick(late_by(DELAY_MAX_MS / 2), DELAY_MAX_MS);
+        assert_eq!(accept_all(&scenario.queue), ADMITTED_MIN);
+        scenario.queue.admit_round();
+        assert_eq!(accept_all(&scenario.queue), 0);
+        scenario.queue.admit_round();
+        assert_eq!(accept_all(&scenario.queue), CALLED_AT_ONCE - 2);
     }
 
     #[test]
     fn at_three_times_what_can_be_served_nearly_as_much_is_served_in_time() {
         // A round takes as long as its work: 1 ms for a request, and half of that to refuse one.
-        let (mut scene, mut spent_us, mut served, mut refused) = (Scene::new(), 0_u64, 0_u64, 0_u64);
-        let (began_ms, mut ticked_ms, mut arrivals) = (scene.crowd.now_ms.get(), 0_u64, 0_u64);
+        let (mut scenario, mut spent_us, mut served, mut refused) = (Scenario::new(), 0_u64, 0_u64, 0_u64);
+        let (began_ms, mut ticked_ms, mut arrivals) = (scenario.queue.now_ms.get(), 0_u64, 0_u64);
         while spent_us < 5_000_000 {
             let now_ms = spent_us / 1_000;
             if now_ms - ticked_ms >= TICK_MS {
-                scene.crowd.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
+                scenario.queue.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
                 ticked_ms = now_ms;
                 // Ticks move the clock; here they are the only ones to do so.
-                assert_eq!(scene.crowd.now_ms.get(), began_ms + now_ms);
+                assert_eq!(scenario.queue.now_ms.get(), began_ms + now_ms);
             }
             let due = spent_us * 3 / 1_000;
-            scene.come(usize::try_from(due - arrivals).unwrap());
+            scenario.come(usize::try_from(due - arrivals).unwrap());
             arrivals = due;
-            scene.crowd.call();
+            scenario.queue.admit_round();
             spent_us += 10;
-            for (_, waited) in scene.called() {
+            for (_, waited) in scenario.called() {
                 spent_us += if waited == Waited::InTime { 1_000 } else { 500 };
                 served += u64::from(waited == Waited::InTime);
                 refused += u64::from(waited == Waited::TooLong);
             }
-            scene.tickets.retain(Option::is_some);
+            scenario.tickets.retain(Option::is_some);
         }
         assert!(served >= 4_500, "{served} of 5000 served in time");
         assert!(refused > 0, "some are told");
@@ -542,22 +542,22 @@ mod tests {
     #[test]
     fn clients_that_ask_again_when_answered_wait_equally_long() {
         // 300 clients of requests that take 1 ms: each waits for the others, and nobody for longer than may be.
-        let (mut scene, mut spent_us, mut ticked_ms) = (Scene::new(), 0_u64, 0_u64);
+        let (mut scenario, mut spent_us, mut ticked_ms) = (Scenario::new(), 0_u64, 0_u64);
         let mut served = vec![0_u64; 300];
-        scene.come(served.len());
+        scenario.come(served.len());
         while spent_us < 5_000_000 {
             let now_ms = spent_us / 1_000;
             if now_ms - ticked_ms >= TICK_MS {
-                scene.crowd.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
+                scenario.queue.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
                 ticked_ms = now_ms;
             }
-            scene.crowd.call();
+            scenario.queue.admit_round();
             spent_us += 10;
-            for (index, waited) in scene.called() {
+            for (index, waited) in scenario.called() {
                 assert_eq!(waited, Waited::InTime, "client {index} after {} ms", spent_us / 1_000);
                 spent_us += 1_000;
                 served[index] += 1;
-                assert!(scene.poll(index).is_pending());
+                assert!(scenario.poll(index).is_pending());
             }
         }
         let (least, most) = (served.iter().min().unwrap(), served.iter().max().unwrap());

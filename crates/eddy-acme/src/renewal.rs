@@ -5,15 +5,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::sleep;
 
-use crate::desk::Desk;
 use crate::error::OrderError;
-use crate::have::Have;
+use crate::issuer::Issuer;
 use crate::schedule::{PAUSE_MAX_S, Window, pause, renewal};
 use crate::settings::Wanted;
+use crate::stored::StoredCertificate;
 
 /// Sees to it that one certificate is there.
-pub(crate) struct Keeper {
-    desk: Arc<Desk>,
+pub(crate) struct RenewalTask {
+    issuer: Arc<Issuer>,
     wanted: Wanted,
     /// Attempts in a row that failed.
     failures: u32,
@@ -25,9 +25,9 @@ pub(crate) struct Keeper {
     ask_at: u64,
 }
 
-impl Keeper {
-    pub(crate) fn new(desk: Arc<Desk>, wanted: Wanted) -> Self {
-        Self { desk, wanted, failures: 0, retry_at: 0, told: None, ask_at: 0 }
+impl RenewalTask {
+    pub(crate) fn new(issuer: Arc<Issuer>, wanted: Wanted) -> Self {
+        Self { issuer, wanted, failures: 0, retry_at: 0, told: None, ask_at: 0 }
     }
 
     /// Goes on for ever.
@@ -39,7 +39,7 @@ impl Keeper {
             }
             let due = self.due(have.as_ref()).await;
             let expires = have.as_ref().map(|have| have.validity.not_after);
-            self.desk.status.handle_plan(self.wanted.name(), expires, due);
+            self.issuer.status.handle_plan(self.wanted.name(), expires, due);
             match due.checked_sub(now()) {
                 // The clock of the machine may be set, and it may sleep: a long wait is looked at again.
                 Some(left @ 1..) => sleep(Duration::from_secs(left).min(LOOK_INTERVAL)).await,
@@ -49,8 +49,8 @@ impl Keeper {
     }
 
     /// The certificate that is there and can be used.
-    fn look(&self) -> Option<Have> {
-        match self.desk.look(&self.wanted) {
+    fn look(&self) -> Option<StoredCertificate> {
+        match self.issuer.look(&self.wanted) {
             Ok(Some(Ok(have))) => Some(have),
             Ok(None) => None,
             Ok(Some(Err(error))) => {
@@ -68,12 +68,12 @@ impl Keeper {
     }
 
     /// Asks the authority when the certificate is to be renewed, where that is due.
-    async fn ask(&mut self, have: &Have) {
+    async fn ask(&mut self, have: &StoredCertificate) {
         let now = now();
         if now < self.ask_at {
             return;
         }
-        let again = match self.desk.ask_window(have).await {
+        let again = match self.issuer.ask_window(have).await {
             Ok(Some((window, again))) => {
                 self.told = Some(window);
                 again.clamp(ASK_INTERVAL_MIN_S, ASK_INTERVAL_MAX_S)
@@ -91,7 +91,7 @@ impl Keeper {
     }
 
     /// When the next order is due, seconds since 1970.
-    async fn due(&self, have: Option<&Have>) -> u64 {
+    async fn due(&self, have: Option<&StoredCertificate>) -> u64 {
         let now = now();
         let wanted = match have {
             Some(have) if have.is_for(&self.wanted.hosts) => {
@@ -99,10 +99,10 @@ impl Keeper {
             }
             Some(_) | None => 0,
         };
-        wanted.max(self.retry_at).max(self.desk.free_at(&self.wanted, now).await)
+        wanted.max(self.retry_at).max(self.issuer.free_at(&self.wanted, now).await)
     }
 
-    async fn order(&mut self, have: Option<&Have>) {
+    async fn order(&mut self, have: Option<&StoredCertificate>) {
         let name = self.wanted.name();
         tracing::info!(
             certificate = name,
@@ -112,23 +112,23 @@ impl Keeper {
         // Only an authority that says when to renew knows what it means that one certificate replaces another; and what
         // an attempt failed over is left out of the next.
         let replaced = have.filter(|_| self.told.is_some() && self.failures == 0);
-        match self.desk.order(&self.wanted, replaced, now()).await {
+        match self.issuer.order(&self.wanted, replaced, now()).await {
             Ok(have) => {
                 let days = have.validity.not_after.saturating_sub(now()) / DAY_S;
                 tracing::info!(certificate = name, days, "a certificate was issued");
-                self.desk.status.handle_issued(name);
+                self.issuer.status.handle_issued(name);
                 (self.failures, self.retry_at, self.told, self.ask_at) = (0, 0, None, 0);
             }
             Err(error) => self.handle_failure(have, &error),
         }
     }
 
-    fn handle_failure(&mut self, have: Option<&Have>, error: &OrderError) {
+    fn handle_failure(&mut self, have: Option<&StoredCertificate>, error: &OrderError) {
         self.failures = self.failures.saturating_add(1);
         let pause_s = if error.is_rate_limit() { PAUSE_MAX_S } else { pause(self.failures) };
         self.retry_at = now() + pause_s;
         let name = self.wanted.name();
-        self.desk.status.handle_failed(name, &error.to_string());
+        self.issuer.status.handle_failed(name, &error.to_string());
         match have.map(|have| have.validity.not_after.saturating_sub(now()) / DAY_S) {
             Some(days @ 1..) => {
                 tracing::warn!(

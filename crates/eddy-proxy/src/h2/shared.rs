@@ -7,7 +7,7 @@ use std::task::{Context, Waker};
 use eddy_http::Http2;
 
 /// A connection over HTTP/2, from either side: the state of the protocol, and who waits for it.
-pub(crate) struct Framed {
+pub(crate) struct H2Connection {
     state: RefCell<Http2>,
     /// The task that reads and writes.
     task: RefCell<Option<Waker>>,
@@ -15,20 +15,19 @@ pub(crate) struct Framed {
     waiting: RefCell<HashMap<u32, Waker>>,
 }
 
-impl Framed {
+impl H2Connection {
     /// A connection in this state.
     pub(crate) fn new(state: Http2) -> Self {
         Self { state: RefCell::new(state), task: RefCell::new(None), waiting: RefCell::default() }
     }
 
-    /// Looks at the state of the protocol.
+    /// Reads the protocol state.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Http2) -> T) -> T {
         look(&self.state.borrow())
     }
 
-    /// Does something to the state of the protocol as the connection's own task, then wakes the exchanges for which
-    /// something has changed.
-    pub(crate) fn drive<T>(&self, act: impl FnOnce(&mut Http2) -> T) -> T {
+    /// Changes the protocol state as the connection's own task, then wakes the exchanges that are affected.
+    pub(crate) fn update<T>(&self, act: impl FnOnce(&mut Http2) -> T) -> T {
         let mut state = self.state.borrow_mut();
         let done = act(&mut state);
         let mut waiting = self.waiting.borrow_mut();
@@ -40,10 +39,10 @@ impl Framed {
         done
     }
 
-    /// Does something to the state of the protocol as an exchange: the connection's task is woken where there is
-    /// something to be written then, or nobody left to write.
+    /// Changes the protocol state as an exchange, and wakes the connection's task if there is output to write or no stream is
+    /// left.
     pub(crate) fn act<T>(&self, act: impl FnOnce(&mut Http2) -> T) -> T {
-        let done = self.drive(act);
+        let done = self.update(act);
         if self.look(|state| !state.output().is_empty() || !state.has_streams()) {
             self.wake();
         }

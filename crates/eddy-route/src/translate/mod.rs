@@ -1,11 +1,11 @@
 //! Rules as they would be in another dialect, to learn which of them would win there.
 
 mod other;
-mod said;
+mod rule;
 mod whole;
 
 pub use other::OtherDialect;
-pub use whole::{Retold, Unsaid, retell};
+pub use whole::{Translation, Untranslatable, translate};
 
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,9 @@
 use eddy_filter::Phase;
 use eddy_filter::{Edit, EditLog, Head, apply_to_body, apply_to_fields};
 
-use super::{Part, Sight};
+use super::{MessageView, Part};
 
-impl Sight {
+impl MessageView {
     /// Shows what the log has changed already.
     pub(crate) fn replay(&mut self) {
         if self.edits.is_empty() {

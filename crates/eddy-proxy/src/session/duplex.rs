@@ -6,10 +6,10 @@ use std::task::{Context, Poll};
 use eddy_http::ErrorCode;
 use eddy_io::{Buffer, Fill, Stream};
 
-use crate::framed::FramedStream;
+use crate::h2::H2Stream;
 
 /// One of the two ends of a relay.
-pub(crate) trait Leg {
+pub(crate) trait DuplexStream {
     /// The stream, where its bytes can stay in the kernel.
     fn plain(&self) -> Option<&Stream>;
 
@@ -32,7 +32,7 @@ pub(crate) trait Leg {
     fn cut(&self);
 }
 
-impl Leg for Stream {
+impl DuplexStream for Stream {
     fn plain(&self) -> Option<&Stream> {
         self.is_plain().then_some(self)
     }
@@ -59,7 +59,7 @@ impl Leg for Stream {
     }
 }
 
-impl Leg for FramedStream {
+impl DuplexStream for H2Stream {
     fn plain(&self) -> Option<&Stream> {
         None
     }

@@ -10,7 +10,7 @@ use super::start::StartLine;
 
 /// What a module is shown, and what it changed.
 #[derive(Default)]
-pub(crate) struct Sight {
+pub(crate) struct MessageView {
     shown: Shown,
     pub(super) request: Overlay,
     pub(super) response: Overlay,
@@ -41,13 +41,13 @@ enum Shown {
 
 // SAFETY: the pointer is only there while a callback runs on the thread that lent the view, which no other thread enters
 // meanwhile; it is taken back before the view ends.
-unsafe impl Send for Sight {}
+unsafe impl Send for MessageView {}
 
-impl Sight {
+impl MessageView {
     /// Shows a view.
     ///
     /// # Safety
-    /// The view outlives everything that is done with the sight before [`Sight::take_back`].
+    /// The view outlives everything that is done with the message_view before [`MessageView::take_back`].
     pub(crate) unsafe fn lend(&mut self, view: &View<'_>) {
         self.shown = Shown::Lent(NonNull::from(view).cast());
     }
@@ -63,7 +63,7 @@ impl Sight {
         self.has_body = false;
     }
 
-    /// Makes a sight of its own of what is shown here, with the changes but without their log.
+    /// Makes a message_view of its own of what is shown here, with the changes but without their log.
     pub(crate) fn keep(&mut self) -> Option<Self> {
         let kept = Box::new(KeptView::of(&self.view()?));
         Some(Self {

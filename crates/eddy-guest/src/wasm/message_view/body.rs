@@ -5,9 +5,9 @@ use std::ops::Range;
 use eddy_filter::{Edit, Phase};
 use proxy_wasm_host::abi::{Answer, Status};
 
-use super::Sight;
+use super::MessageView;
 
-impl Sight {
+impl MessageView {
     /// The piece of the body, or the whole of it, that is shown in this phase.
     ///
     /// # Errors

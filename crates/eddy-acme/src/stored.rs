@@ -10,7 +10,7 @@ use x509_cert::ext::pkix::AuthorityKeyIdentifier;
 
 /// A certificate that is there.
 #[derive(Clone, Debug)]
-pub(crate) struct Have {
+pub(crate) struct StoredCertificate {
     names: Vec<String>,
     pub(crate) validity: Validity,
     /// Its own share of every window, so that it is the same at each look.
@@ -19,7 +19,7 @@ pub(crate) struct Have {
     pub(crate) id: Option<CertificateIdentifier<'static>>,
 }
 
-impl Have {
+impl StoredCertificate {
     /// Reads what a file holds: the chain and the key.
     ///
     /// # Errors
@@ -83,12 +83,12 @@ mod tests {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &authority).unwrap();
         let pem = certificate.pem() + &key.serialize_pem();
-        let have = Have::parse(pem.as_bytes()).unwrap();
+        let have = StoredCertificate::parse(pem.as_bytes()).unwrap();
         assert_eq!(have.id.as_ref().unwrap().to_string(), "aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE");
         assert_eq!(have.validity, Validity { not_before: 1_577_836_800, not_after: 1_893_456_000 });
         let is_for =
             |hosts: &[&str]| have.is_for(&hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>());
         assert!(is_for(&["a.test"]) && is_for(&["b.test", "a.test"]) && !is_for(&["a.test", "c.test"]));
-        assert!(Have::parse(certificate.pem().as_bytes()).is_err());
+        assert!(StoredCertificate::parse(certificate.pem().as_bytes()).is_err());
     }
 }

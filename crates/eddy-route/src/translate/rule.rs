@@ -7,7 +7,7 @@ use crate::rule::{Claim, HostPattern, Missing, PathPattern, Rule, ValueMatch, Va
 ///
 /// # Errors
 /// What the dialect has no words for.
-pub(super) fn said(rule: &Rule, index: usize, other: OtherDialect) -> Result<Rule, &'static str> {
+pub(super) fn translated_rule(rule: &Rule, index: usize, other: OtherDialect) -> Result<Rule, &'static str> {
     let mut rule = rule.clone();
     rule.hosts = rule.hosts.into_iter().map(|host| said_host(host, other)).collect::<Result<_, _>>()?;
     rule.path = said_path(rule.path, other)?;

@@ -1,4 +1,4 @@
-use super::{OtherDialect, retell};
+use super::{OtherDialect, translate};
 use crate::normalise::{Normal, Normaliser};
 use crate::rule::{Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule, ValueMatch, ValueTest};
 use crate::{RouteRequest, RouteScratch, Router};
@@ -27,7 +27,7 @@ fn winners(table: &RouteTable, host: &str, path: &str) -> String {
         Normal::Changed => &normal,
     };
     let winner = |other| {
-        let router = Router::build(&[retell([table], other).table]).unwrap();
+        let router = Router::build(&[translate([table], other).table]).unwrap();
         let request = RouteRequest {
             host: host.split(':').next().unwrap().as_bytes(),
             authority: host.as_bytes(),
@@ -80,13 +80,13 @@ fn what_a_dialect_has_no_words_for_is_named() {
     ]);
     rules.rules[2].headers.push(ValueMatch::new("x-a", ValueTest::Prefix("b".to_owned())));
     let unsaid = |other| {
-        let names = retell([&rules], other).unsaid;
+        let names = translate([&rules], other).unsaid;
         names.iter().map(|unsaid| unsaid.rule.to_string()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(
         OtherDialect::ALL.map(unsaid),
         ["", "", "template field", "template wild field", "template", "template field"]
     );
-    let unsaid = retell([&rules], OtherDialect::Ingress).unsaid;
+    let unsaid = translate([&rules], OtherDialect::Ingress).unsaid;
     assert_eq!(unsaid[1].reason, "a wildcard that stands for any number of labels");
 }

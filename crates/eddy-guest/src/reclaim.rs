@@ -8,28 +8,28 @@ use eddy_filter::Owner;
 
 /// Takes what no plan has any more, and frees it when the thread that may enter guests says so.
 #[derive(Clone)]
-pub struct Graveyard {
+pub struct ReclaimQueue {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    dead: Mutex<Vec<Burial>>,
+    dead: Mutex<Vec<ReclaimTask>>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
 /// Frees something that a guest made when dropped.
-struct Grave<F: FnOnce() + Send + 'static> {
+struct Deferred<F: FnOnce() + Send + 'static> {
     free: Option<F>,
-    graveyard: Graveyard,
+    reclaim_queue: ReclaimQueue,
     /// Let go only now, as what rests on another goes before it.
     _of: Owner,
 }
 
 /// Frees something.
-type Burial = Box<dyn FnOnce() + Send>;
+type ReclaimTask = Box<dyn FnOnce() + Send>;
 
-impl Graveyard {
-    /// A graveyard that calls `wake` for each arrival, on whatever thread that happens.
+impl ReclaimQueue {
+    /// A reclaim_queue that calls `wake` for each arrival, on whatever thread that happens.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self { shared: Arc::new(Shared { dead: Mutex::default(), wake: Box::new(wake) }) }
     }
@@ -43,7 +43,7 @@ impl Graveyard {
     /// Keeps something that a guest made, and what that rests on: with its last clone `free` is called on the thread that
     /// makes filters, and then `of` is let go.
     pub(crate) fn owner(&self, of: Owner, free: impl FnOnce() + Send + Sync + 'static) -> Owner {
-        Owner::of(Grave { free: Some(free), graveyard: self.clone(), _of: of })
+        Owner::of(Deferred { free: Some(free), reclaim_queue: self.clone(), _of: of })
     }
 
     /// Has `free` called on the thread that makes filters.
@@ -53,17 +53,17 @@ impl Graveyard {
     }
 }
 
-impl<F: FnOnce() + Send + 'static> Drop for Grave<F> {
+impl<F: FnOnce() + Send + 'static> Drop for Deferred<F> {
     fn drop(&mut self) {
         if let Some(free) = self.free.take() {
-            self.graveyard.bury(free);
+            self.reclaim_queue.bury(free);
         }
     }
 }
 
-impl fmt::Debug for Graveyard {
+impl fmt::Debug for ReclaimQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Graveyard")
+        f.write_str("ReclaimQueue")
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn what_rests_on_another_is_freed_before_it() {
         let (woken, order) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
-        let graveyard = Graveyard::new({
+        let reclaim_queue = ReclaimQueue::new({
             let woken = Arc::clone(&woken);
             move || {
                 woken.fetch_add(1, Relaxed);
@@ -87,14 +87,14 @@ mod tests {
             let order = Arc::clone(&order);
             move || order.lock().unwrap().push(what)
         };
-        let filter = graveyard.owner(Owner::default(), note("filter"));
-        let config = graveyard.owner(filter.clone(), note("config"));
+        let filter = reclaim_queue.owner(Owner::default(), note("filter"));
+        let config = reclaim_queue.owner(filter.clone(), note("config"));
         let again = config.clone();
         drop((filter, config));
         assert_eq!(woken.load(Relaxed), 0, "something still has them");
         drop(again);
         assert_eq!((woken.load(Relaxed), order.lock().unwrap().len()), (2, 0), "nothing is freed here");
-        graveyard.drain();
+        reclaim_queue.drain();
         assert_eq!(*order.lock().unwrap(), ["config", "filter"]);
     }
 }

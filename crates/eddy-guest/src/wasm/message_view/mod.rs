@@ -1,6 +1,6 @@
 //! What a module is shown of an exchange, and what it has changed so far.
 //!
-//! A [`Sight`] shows a view that is lent for a callback, or a copy that was [kept](eddy_filter::KeptView) for an exchange that waits. Changes
+//! A [`MessageView`] shows a view that is lent for a callback, or a copy that was [kept](eddy_filter::KeptView) for an exchange that waits. Changes
 //! go to a log, and to copies of what they change, so that the module reads what it wrote.
 
 mod body;
@@ -11,5 +11,5 @@ mod shown;
 mod start;
 
 pub(crate) use fields::Part;
-pub(crate) use shown::Sight;
+pub(crate) use shown::MessageView;
 pub(crate) use start::scheme;

@@ -9,16 +9,16 @@ use tokio::time::timeout;
 
 use crate::budget::Budget;
 use crate::error::{OrderError, StoreError};
-use crate::have::Have;
 use crate::https::HttpsClient;
-use crate::order::{Ask, order};
+use crate::order::{OrderRequest, order};
 use crate::schedule::Window;
 use crate::settings::{Settings, Wanted};
 use crate::status::Status;
 use crate::store::{KeptAccount, Store};
+use crate::stored::StoredCertificate;
 
 /// What the keepers of all certificates share.
-pub(crate) struct Desk {
+pub(crate) struct Issuer {
     pub(crate) settings: Arc<Settings>,
     pub(crate) status: Arc<Status>,
     store: Store,
@@ -29,7 +29,7 @@ pub(crate) struct Desk {
     seats: Semaphore,
 }
 
-impl Desk {
+impl Issuer {
     pub(crate) fn new(
         settings: Arc<Settings>,
         status: Arc<Status>,
@@ -52,8 +52,11 @@ impl Desk {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub(crate) fn look(&self, wanted: &Wanted) -> Result<Option<Result<Have, IdentityError>>, StoreError> {
-        Ok(self.store.read_certificate(&wanted.file)?.map(|pem| Have::parse(&pem)))
+    pub(crate) fn look(
+        &self,
+        wanted: &Wanted,
+    ) -> Result<Option<Result<StoredCertificate, IdentityError>>, StoreError> {
+        Ok(self.store.read_certificate(&wanted.file)?.map(|pem| StoredCertificate::parse(&pem)))
     }
 
     /// The second from which on a certificate may be ordered.
@@ -65,7 +68,10 @@ impl Desk {
     ///
     /// # Errors
     /// When it does not say.
-    pub(crate) async fn ask_window(&self, have: &Have) -> Result<Option<(Window, u64)>, OrderError> {
+    pub(crate) async fn ask_window(
+        &self,
+        have: &StoredCertificate,
+    ) -> Result<Option<(Window, u64)>, OrderError> {
         let Some(id) = &have.id else { return Ok(None) };
         let told = self.account().await?.renewal_info(id).await;
         let (info, again) = match told {
@@ -87,13 +93,13 @@ impl Desk {
     pub(crate) async fn order(
         &self,
         wanted: &Wanted,
-        replaced: Option<&Have>,
+        replaced: Option<&StoredCertificate>,
         now: u64,
-    ) -> Result<Have, OrderError> {
+    ) -> Result<StoredCertificate, OrderError> {
         let _seat = self.seats.acquire().await;
         // First on the disk: what can't be written there must not be ordered either.
         self.budget.lock().await.note(wanted.name(), now, &self.store)?;
-        let ask = Ask {
+        let ask = OrderRequest {
             hosts: &wanted.hosts,
             profile: self.settings.profile.as_deref(),
             kind: self.settings.challenge,
@@ -110,7 +116,7 @@ impl Desk {
             }
             ordered => ordered?,
         };
-        let have = Have::parse(pem.as_bytes())?;
+        let have = StoredCertificate::parse(pem.as_bytes())?;
         if !have.is_for(&wanted.hosts) {
             return Err(OrderError::Foreign);
         }

@@ -25,7 +25,7 @@ pub(crate) enum Next {
 }
 
 /// What every phase works with.
-pub(crate) struct Drive<'a> {
+pub(crate) struct ExchangeCx<'a> {
     pub(crate) worker: &'a Rc<Worker>,
     pub(crate) down: &'a mut Downstream,
     pub(crate) exchange: &'a mut Exchange,
@@ -35,7 +35,7 @@ pub(crate) struct Drive<'a> {
     pub(crate) index: usize,
 }
 
-impl Drive<'_> {
+impl ExchangeCx<'_> {
     /// The listener in the exchange's plan.
     pub(crate) fn listener(&self) -> &ListenerPlan {
         self.plan.listener(self.index).expect("the index was found in this plan, and a plan never changes")
@@ -48,7 +48,7 @@ impl Drive<'_> {
 }
 
 /// Takes an exchange from its first byte to its record.
-pub(crate) async fn drive(
+pub(crate) async fn run_exchange(
     worker: &Rc<Worker>,
     handle: &ListenerHandle,
     down: &mut Downstream,
@@ -58,31 +58,31 @@ pub(crate) async fn drive(
     let Some(index) = handle.index.get() else { return Next::Close };
     let mut count = Some(Count::begin(worker));
     down.requests += 1;
-    let mut drive = Drive { worker, down, exchange, plan, index };
+    let mut ctx = ExchangeCx { worker, down, exchange, plan, index };
     let mut phase = Phase::Head;
     loop {
         phase = match phase {
-            Phase::Head => match head::read(&mut drive).await {
+            Phase::Head => match head::read(&mut ctx).await {
                 Some(phase) => phase,
                 // The client left between two requests; there is no exchange to tell of.
                 None => return Next::Close,
             },
-            Phase::Rules => rules::apply(&mut drive),
-            Phase::Route => route::choose(&mut drive),
-            Phase::Filter => filter::request(&mut drive).await,
-            Phase::Endpoint => attempt::choose(&mut drive),
+            Phase::Rules => rules::apply(&mut ctx),
+            Phase::Route => route::choose(&mut ctx),
+            Phase::Filter => filter::request(&mut ctx).await,
+            Phase::Endpoint => attempt::choose(&mut ctx),
             // Apart, so that exchanges that need not wait have no room for it.
-            Phase::Upload => Box::pin(upload_wait::wait(&mut drive)).await,
-            Phase::Link => attempt::link(&mut drive).await,
-            Phase::Transfer => transfer::run(&mut drive).await,
+            Phase::Upload => Box::pin(upload_wait::wait(&mut ctx)).await,
+            Phase::Link => attempt::link(&mut ctx).await,
+            Phase::Transfer => transfer::run(&mut ctx).await,
             Phase::Tunnel => {
                 // It may last for days and asks for little: connections count it, not exchanges.
                 drop(count.take());
                 // Apart, so that exchanges that don't end so have no room for it.
-                Box::pin(tunnel::pass(&mut drive)).await
+                Box::pin(tunnel::pass(&mut ctx)).await
             }
-            Phase::Reply => reply::send(&mut drive).await,
-            Phase::Finish => return finish::finish(&mut drive),
+            Phase::Reply => reply::send(&mut ctx).await,
+            Phase::Finish => return finish::finish(&mut ctx),
         };
     }
 }

@@ -6,7 +6,7 @@ use eddy_filter::{Edit, View};
 use eddy_http::RequestHead;
 use proxy_wasm_host::abi::{Answer, Status};
 
-use super::Sight;
+use super::MessageView;
 
 /// What was changed of a start line; empty where nothing was.
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ impl StartLine {
     }
 }
 
-impl Sight {
+impl MessageView {
     /// Changes a part of the start line.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ pub(crate) fn scheme(view: &View<'_>) -> &'static [u8] {
     if view.request.is_tls { b"https" } else { b"http" }
 }
 
-impl Sight {
+impl MessageView {
     /// The status of the response, as it was changed; 0 where there is none.
     pub(crate) fn status(&self) -> u16 {
         self.view().map_or(0, |view| self.start.status(&view))

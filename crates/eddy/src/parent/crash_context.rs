@@ -12,7 +12,7 @@ use crate::control::FilterAbout;
 
 /// What a gateway process leaves with its parent, to be read when it has died.
 #[derive(Debug, Default)]
-pub(super) struct Testimony {
+pub(super) struct CrashContext {
     filters: BTreeMap<u32, String>,
     /// By name.
     about: BTreeMap<String, FilterAbout>,
@@ -23,7 +23,7 @@ pub(super) struct Testimony {
 
 /// Why a process says it died.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct LastWords {
+pub(super) struct CrashMessage {
     /// The line that tells.
     pub(super) said: String,
     /// The function of a Go program that was at fault, with its package.
@@ -32,7 +32,7 @@ pub(super) struct LastWords {
     pub(super) files: Vec<PathBuf>,
 }
 
-impl Testimony {
+impl CrashContext {
     /// What another image of the parent knew; the file follows, if there is one.
     pub(super) fn adopt(filters: Vec<(u32, String)>, about: Vec<FilterAbout>, is_file_awaited: bool) -> Self {
         let mut adopted = Self { is_file_awaited, ..Self::default() };
@@ -57,7 +57,7 @@ impl Testimony {
 
     /// Whose fault a death may be: a Go program that dies names the file of whoever it was, and else it is one of those
     /// that workers were in.
-    pub(super) fn suspects(&self, words: &LastWords, entered: &[String]) -> Vec<Suspect> {
+    pub(super) fn suspects(&self, words: &CrashMessage, entered: &[String]) -> Vec<Suspect> {
         let suspect =
             |about: &FilterAbout| Suspect { name: about.name.clone(), version: about.version.clone() };
         for file in &words.files {
@@ -102,13 +102,13 @@ impl Testimony {
     }
 
     /// What the process said last, if anything.
-    pub(super) fn last_words(&self) -> Option<LastWords> {
+    pub(super) fn crash_message(&self) -> Option<CrashMessage> {
         let text = read_end(self.file.as_ref()?).ok()?;
-        LastWords::of(&String::from_utf8_lossy(&text))
+        CrashMessage::of(&String::from_utf8_lossy(&text))
     }
 }
 
-impl LastWords {
+impl CrashMessage {
     fn of(text: &str) -> Option<Self> {
         let lines: Vec<&str> = text.lines().collect();
         let is_beginning = |line: &&str| BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
@@ -185,7 +185,7 @@ mod tests {
                     runtime.throw({0x1, 0x2})\n\t/usr/go/src/runtime/panic.go:1 +0x1\n\
                     example.com/filters/auth.(*Filter).refresh(0xc000012345)\n\t/src/auth/auth.go:41 +0x3c\n\
                     created by example.com/filters/auth.New in goroutine 1\n\t/src/auth/auth.go:20 +0x5f\n";
-        let words = LastWords::of(text).unwrap();
+        let words = CrashMessage::of(text).unwrap();
         assert_eq!(words.said, "panic: assignment to entry in nil map");
         assert_eq!(words.at.as_deref(), Some("example.com/filters/auth.(*Filter).refresh"));
         let files = ["/usr/go/src/runtime/panic.go", "/src/auth/auth.go", "/src/auth/auth.go"];
@@ -201,39 +201,45 @@ mod tests {
         };
         let about =
             vec![about("auth", Some("/src/auth")), about("mark", Some("/src/mark")), about("c", None)];
-        let testimony = Testimony::adopt(vec![], about, false);
+        let crash_context = CrashContext::adopt(vec![], about, false);
         let entered = ["c".to_owned(), "unknown".to_owned()];
-        let names = |words: &LastWords| -> Vec<String> {
-            testimony.suspects(words, &entered).into_iter().map(|suspect| suspect.name).collect()
+        let names = |words: &CrashMessage| -> Vec<String> {
+            crash_context.suspects(words, &entered).into_iter().map(|suspect| suspect.name).collect()
         };
         let text = |file: &str| {
             format!(
                 "panic: x\n\ngoroutine 18 [running]:\na.b()\n\t{file}:41 +0x3c\n\ngoroutine 19:\na.b()\n\t/src/mark/m.go:1\n"
             )
         };
-        assert_eq!(names(&LastWords::of(&text("/src/auth/a.go")).unwrap()), ["auth"]);
-        assert_eq!(names(&LastWords::of(&text("/src/elsewhere/a.go")).unwrap()), ["c"]);
-        assert_eq!(names(&LastWords::default()), ["c"]);
+        assert_eq!(names(&CrashMessage::of(&text("/src/auth/a.go")).unwrap()), ["auth"]);
+        assert_eq!(names(&CrashMessage::of(&text("/src/elsewhere/a.go")).unwrap()), ["c"]);
+        assert_eq!(names(&CrashMessage::default()), ["c"]);
     }
 
     #[test]
     fn other_words_are_kept_as_they_are() {
-        let words = LastWords::of("starting\nlibmark: no licence found\n\n").unwrap();
+        let words = CrashMessage::of("starting\nlibmark: no licence found\n\n").unwrap();
         assert!(words.files.is_empty());
         assert_eq!((words.said.as_str(), words.at), ("libmark: no licence found", None));
         assert_eq!(
-            LastWords::of("double free or corruption (out)\nAborted\n").unwrap().said,
+            CrashMessage::of("double free or corruption (out)\nAborted\n").unwrap().said,
             "double free or corruption (out)"
         );
-        assert_eq!(LastWords::of("\n \n"), None);
+        assert_eq!(CrashMessage::of("\n \n"), None);
     }
 
     #[test]
     fn names_are_kept_up_to_a_limit() {
-        let mut testimony = Testimony::adopt(vec![(1, "auth".to_owned())], vec![], false);
-        assert_eq!((testimony.name_of(1), testimony.name_of(2)), ("auth".to_owned(), "number 2".to_owned()));
-        testimony.add_filters((2..5000).map(|number| (number, format!("f{number}"))).collect());
-        assert_eq!((testimony.names().len(), testimony.name_of(1)), (FILTERS_MAX, "number 1".to_owned()));
-        assert_eq!(testimony.last_words(), None);
+        let mut crash_context = CrashContext::adopt(vec![(1, "auth".to_owned())], vec![], false);
+        assert_eq!(
+            (crash_context.name_of(1), crash_context.name_of(2)),
+            ("auth".to_owned(), "number 2".to_owned())
+        );
+        crash_context.add_filters((2..5000).map(|number| (number, format!("f{number}"))).collect());
+        assert_eq!(
+            (crash_context.names().len(), crash_context.name_of(1)),
+            (FILTERS_MAX, "number 1".to_owned())
+        );
+        assert_eq!(crash_context.crash_message(), None);
     }
 }

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use super::OtherDialect;
-use super::said::said;
+use super::rule::translated_rule;
 use crate::rule::{Origin, PathPattern, RouteTable, Rule};
 
 /// Rules as they would be in another dialect.
 #[derive(Clone, Debug)]
-pub struct Retold {
+pub struct Translation {
     /// One table with the rules that can be said, in the order in which they are written.
     pub table: RouteTable,
     /// The others, in their order.
-    pub unsaid: Vec<Unsaid>,
+    pub unsaid: Vec<Untranslatable>,
 }
 
 /// A rule that a dialect can't say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsaid {
+pub struct Untranslatable {
     /// The rule.
     pub rule: Arc<str>,
     /// Where it is written.
@@ -29,16 +29,20 @@ pub struct Unsaid {
 /// The rules of a listener's tables as one table of another dialect.
 ///
 /// What rules do does not matter; the actions stay. A rule keeps its name and place.
-pub fn retell<'t>(tables: impl IntoIterator<Item = &'t RouteTable>, other: OtherDialect) -> Retold {
+pub fn translate<'t>(tables: impl IntoIterator<Item = &'t RouteTable>, other: OtherDialect) -> Translation {
     let mut table = RouteTable::new(other.name(), other.order());
     table.reading = other.reading();
     let mut unsaid = Vec::new();
     let rules = tables.into_iter().flat_map(|table| &table.rules);
     for (index, rule) in rules.enumerate() {
-        match said(rule, index, other) {
+        match translated_rule(rule, index, other) {
             Ok(rule) => table.rules.push(rule),
             Err(reason) => {
-                unsaid.push(Unsaid { rule: Arc::clone(&rule.name), origin: rule.origin.clone(), reason });
+                unsaid.push(Untranslatable {
+                    rule: Arc::clone(&rule.name),
+                    origin: rule.origin.clone(),
+                    reason,
+                });
             }
         }
     }
@@ -46,7 +50,7 @@ pub fn retell<'t>(tables: impl IntoIterator<Item = &'t RouteTable>, other: Other
         // It puts what takes every request of a host behind all else.
         table.rules.sort_by_key(is_catch_all);
     }
-    Retold { table, unsaid }
+    Translation { table, unsaid }
 }
 
 fn is_catch_all(rule: &Rule) -> bool {

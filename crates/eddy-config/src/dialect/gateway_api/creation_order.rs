@@ -10,12 +10,12 @@ pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
 /// What decides between objects that are alike otherwise: the older first, those without a time of creation last; then the
 /// text `namespace/name`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Seniority {
+pub(super) struct CreationOrder {
     created: i64,
     pub(super) name: Arc<str>,
 }
 
-impl Seniority {
+impl CreationOrder {
     pub(super) fn of(metadata: &Metadata) -> Self {
         let created = metadata.created.unwrap_or(i64::MAX);
         Self { created, name: format!("{}/{}", metadata.namespace, metadata.name).into() }

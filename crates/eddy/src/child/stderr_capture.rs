@@ -14,12 +14,12 @@ use crate::control::{Channel, ToParent, memory_file};
 
 /// The file, and how much of it was passed on to the log.
 #[derive(Debug)]
-pub(super) struct LastWords {
+pub(super) struct StderrCapture {
     file: File,
     relayed: u64,
 }
 
-impl LastWords {
+impl StderrCapture {
     /// Turns standard error to a new file and gives it to the parent.
     ///
     /// # Errors

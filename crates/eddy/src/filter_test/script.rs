@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddy_filter::Host;
-use eddy_guest::{Graveyard, Guest, LuaLimits, LuaScript, LuaSource, MadeFilter};
+use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueue};
 
 use super::host::RehearsalHost;
 
@@ -12,7 +12,7 @@ pub(super) struct Script {
     pub(super) host: Arc<RehearsalHost>,
     pub(super) library: Arc<LuaScript>,
     pub(super) made: MadeFilter,
-    pub(super) graveyard: Graveyard,
+    pub(super) reclaim_queue: ReclaimQueue,
 }
 
 impl Script {
@@ -28,12 +28,12 @@ impl Script {
         limits: LuaLimits,
     ) -> Result<Self, String> {
         let host = Arc::new(RehearsalHost::new());
-        let graveyard = Graveyard::new(|| ());
+        let reclaim_queue = ReclaimQueue::new(|| ());
         let filter = format!("rehearsed {number}");
         let source = LuaSource { filter: &filter, chunk, text, limits };
         let library = LuaScript::load(&source, &(Arc::clone(&host) as Arc<dyn Host>));
         let library = library.map_err(|error| error.to_string())?;
-        let made = library.filter("", config, 1, &graveyard).map_err(|error| error.to_string())?;
-        Ok(Self { host, library, made, graveyard })
+        let made = library.filter("", config, 1, &reclaim_queue).map_err(|error| error.to_string())?;
+        Ok(Self { host, library, made, reclaim_queue })
     }
 }

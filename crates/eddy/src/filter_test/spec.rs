@@ -116,7 +116,7 @@ impl Rehearsal {
         }
         *script.host.noted() = super::host::Noted { clusters, ..Default::default() };
         let made = rule.map(|rule| {
-            script.library.rule_config(script.made.number, &script.made.owner, &rule, &script.graveyard)
+            script.library.rule_config(script.made.number, &script.made.owner, &rule, &script.reclaim_queue)
         });
         let made = made.transpose().map_err(|error| Stop::Wrong(error.to_string()))?;
         let (config, _held) = made.unwrap_or_else(|| (0, Owner::default()));

@@ -10,7 +10,7 @@ use eddy_filter::{Edit, Phase, View};
 use eddy_http::{EditFault, FieldId, FieldRef, Fields};
 use proxy_wasm_host::abi::{Answer, Pairs, Status};
 
-use super::Sight;
+use super::MessageView;
 use super::overlay::Overlay;
 use super::start::Pseudo;
 
@@ -23,7 +23,7 @@ pub(crate) enum Part {
     ResponseTrailers,
 }
 
-impl Sight {
+impl MessageView {
     /// Shows each field of a section; none where there is no such section yet, or any more.
     pub(crate) fn visit(&self, part: Part, visit: &mut dyn FnMut(&[u8], &[u8])) {
         let Some(view) = self.view() else { return };
