@@ -42,12 +42,12 @@ pub(crate) fn take(answer: &Answer<'_>, call: &mut Call<'_>) {
     }
     call.stopped = call.steps.len();
     let Some(view) = call.view else {
-        call.edits.bytes_mut().truncate(answer.base);
+        call.edits.truncate(answer.base);
         return;
     };
     if view.phase == Phase::Log {
         // Whatever is said then has no effect.
-        call.edits.bytes_mut().truncate(answer.base);
+        call.edits.truncate(answer.base);
         return;
     }
     match check(answer) {
@@ -94,7 +94,7 @@ fn stop_at(call: &mut Call<'_>, index: usize, verdict: Verdict) {
 fn blame(call: &mut Call<'_>, base: usize, index: usize, broken: Broken) {
     // Where the order of things is in doubt, so is every edit; else the host drops those of the filter to blame.
     if matches!(broken, Broken::Edits { .. } | Broken::Stopped(_) | Broken::Order) {
-        call.edits.bytes_mut().truncate(base);
+        call.edits.truncate(base);
     }
     let mut why = String::from("the library breaks the contract: ");
     // Writing to a string never fails.

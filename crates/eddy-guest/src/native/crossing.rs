@@ -88,11 +88,9 @@ fn enter_with(
     count: usize,
     raw: &mut abi::Call,
 ) {
-    let log = call.edits.bytes_mut();
+    // Zeroed, so that a guest that says it has written more than it has shows nothing of before.
+    let log = call.edits.with_zeroed_room(ROOM_LEAST, ROOM_FIRST);
     let base = log.len();
-    if log.capacity() - base < ROOM_LEAST {
-        log.reserve(ROOM_FIRST);
-    }
     let room = room_of(log, base);
     // SAFETY: `base` is the length, so the place lies inside the allocation or at its end.
     let edits = unsafe { log.as_mut_ptr().add(base) };
@@ -123,9 +121,10 @@ fn enter_with(
     let answered = unsafe { std::slice::from_raw_parts(steps, count) };
     let (room, edits_len) = (frame.room, raw.edits_len);
     let used = if edits_len <= room { edits_len as usize } else { 0 };
-    // SAFETY: `used` bytes behind `base` lie inside the allocation. They are the guest's to have written; any that it
-    // has not hold whatever lay there, which reading as bytes reveals to the host only.
-    unsafe { call.edits.bytes_mut().set_len(base + used) };
+    // SAFETY: `used` bytes behind `base` lie inside the allocation, and all its room was zeroed before the guest was entered,
+    // or when `grow` made it.
+    unsafe { (*frame.log).set_len(base + used) };
+    call.edits.note_written();
     let answer = answer::Answer { steps: answered, stopped: raw.stopped, edits_len, room, base };
     answer::take(&answer, call);
 }
@@ -153,13 +152,15 @@ pub(crate) fn grow(call: *mut abi::Call, more: u32) -> Result<(), HostError> {
     }
     // SAFETY: the log is borrowed by `enter_with`, which does not touch it while the guest runs.
     let log = unsafe { &mut *frame.log };
-    // SAFETY: the bytes up to `used` lie inside of the allocation and are the guest's to have written.
+    // SAFETY: the bytes up to `used` lie inside of the allocation, whose room was zeroed before the guest had it.
     unsafe { log.set_len(used) };
     let mut larger = Vec::new();
     if larger.try_reserve(wanted.max(log.capacity().saturating_mul(2)).min(EDITS_BYTES_MAX)).is_err() {
         return Err(HostError::TooLarge);
     }
     larger.extend_from_slice(log);
+    larger.resize(larger.capacity(), 0);
+    larger.truncate(used);
     frame.outgrown.push(std::mem::replace(log, larger));
     frame.room = room_of(log, frame.base);
     // SAFETY: `base` is at most the length.

@@ -9,10 +9,10 @@ use eddy_filter::{
     About, Call, Edit, EditLog, EndReason, Ended, Handle, Library, Metadata, Phase, RequestView,
     ResponseView, Step, Verdict, View,
 };
-use eddy_guest::Guest;
+use eddy_guest::{Guest, MadeFilter};
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
-use super::support::{HOST, SANITIZER, enter, faults, host, make, reclaim_queue, run};
+use super::support::{HOST, SANITIZER, enter, faults, host, make, reclaim_queue, run, run_with};
 
 const HEAD: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: example\r\nX-Key: value\r\n\r\n";
 
@@ -149,6 +149,28 @@ fn answers_that_lie_are_faults() {
         let text = String::from_utf8(reason.unwrap()).unwrap();
         assert!(text.contains(expected), "{name}: {text}");
         assert_eq!(outcome.current, 0);
+    }
+}
+
+#[test]
+fn a_library_that_claims_more_than_it_wrote_shows_nothing_of_before() {
+    let step = |(made, id): &(MadeFilter, u32)| Step { filter: made.number, id: *id, ..Step::default() };
+    let (writer, claimer) = (make("set", "null"), make("claim", "null"));
+    let mut log = EditLog::new();
+    for _ in 0..2 {
+        let mut steps = vec![step(&writer); 4];
+        let outcome = with_view(Phase::RequestHead, |view| {
+            run_with(&faults(), &mut steps, Some(view), &[], std::mem::take(&mut log))
+        });
+        assert_eq!(outcome.edits.records().count(), 4);
+        log = outcome.edits;
+        log.clear();
+        let outcome = with_view(Phase::RequestHead, |view| {
+            run_with(&faults(), &mut [step(&claimer)], Some(view), &[], std::mem::take(&mut log))
+        });
+        log = outcome.edits;
+        assert_eq!(*log.bytes_mut(), [0; 128], "nothing of the records before");
+        log.clear();
     }
 }
 

@@ -15,7 +15,7 @@
 enum behaviour {
   PASS, SET, GROW, SUMMARY, STATE, PAUSE, REPLY, ALTSTACK, METRIC, LOG, SEND, STORM, CONFIG,
   LIE_EDITS, LIE_STOPPED, VERDICT, STOP_CONTINUE, GO_ON, GROW_OTHER, CRASH, ABORT, HANG, SLOW, REFUSE, SILENT, LONG_ERROR,
-  NO_NUMBER, EXIT, OVERFLOW_STACK
+  NO_NUMBER, EXIT, OVERFLOW_STACK, CLAIM
 };
 
 static const eddy_text names[] = {
@@ -23,7 +23,7 @@ static const eddy_text names[] = {
     TEXT("altstack"), TEXT("metric"), TEXT("log"), TEXT("send"), TEXT("storm"), TEXT("config"), TEXT("lie-edits"),
     TEXT("lie-stopped"), TEXT("verdict"), TEXT("stop-continue"), TEXT("go-on"), TEXT("grow-other"), TEXT("crash"),
     TEXT("abort"), TEXT("hang"), TEXT("slow"), TEXT("refuse"), TEXT("silent"), TEXT("long-error"), TEXT("no-number"),
-    TEXT("exit"), TEXT("overflow-stack")};
+    TEXT("exit"), TEXT("overflow-stack"), TEXT("claim")};
 
 static const eddy_host *host;
 
@@ -177,6 +177,7 @@ static uint8_t enter(const struct filter *filter, eddy_call *call, uint16_t inde
     set(call, index, "send", text);
     break;
   case STORM: run_storm(); break;
+  case CLAIM: call->edits_len += 128; break;
   case LIE_EDITS: call->edits_len = call->edits_cap + 1; break;
   case VERDICT: return 200;
   case CRASH: *(volatile int *)(uintptr_t)16 = 1; break;

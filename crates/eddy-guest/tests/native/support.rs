@@ -185,7 +185,17 @@ pub(crate) fn run_in(
     view: Option<&View<'_>>,
     ended: &[Ended],
 ) -> Outcome {
-    let mut edits = EditLog::new();
+    run_with(library, steps, view, ended, EditLog::new())
+}
+
+/// Enters these steps of a library with a log that was used before.
+pub(crate) fn run_with(
+    library: &NativeLibrary,
+    steps: &mut [Step],
+    view: Option<&View<'_>>,
+    ended: &[Ended],
+    mut edits: EditLog,
+) -> Outcome {
     let current = AtomicU32::new(0);
     let mut call = Call {
         worker: 1,
