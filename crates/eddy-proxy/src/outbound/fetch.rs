@@ -63,11 +63,7 @@ enum Broken {
 /// # Errors
 /// A word that tells why there is none.
 pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<Answer, Reason> {
-    let cluster = {
-        let plan = worker.plan();
-        plan.clusters.iter().find(|cluster| *cluster.config.name == *order.cluster).cloned()
-    };
-    let cluster = cluster.ok_or("unknown_cluster")?;
+    let cluster = worker.plan().cluster_named(&order.cluster).cloned().ok_or("unknown_cluster")?;
     let request = write(worker, order)?;
     let is_repeatable = order.method.is_idempotent() && order.body.is_empty();
     let head_bytes = request.len() - order.body.len();

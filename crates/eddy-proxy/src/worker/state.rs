@@ -1,6 +1,7 @@
 //! What one worker owns; nothing in it is shared on the path of a request.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,6 +70,7 @@ pub(crate) struct WorkerPlan {
     pub(crate) plan: Arc<Plan>,
     pub(crate) series: PlanSeries,
     pub(crate) clusters: Vec<Rc<WorkerCluster>>,
+    clusters_by_name: HashMap<Arc<str>, Rc<WorkerCluster>>,
 }
 
 /// A listener as its sessions know it: they outlive plans, and find their place in each new one.
@@ -202,9 +204,7 @@ impl WorkerPlan {
         let tls = plan.cluster_tls.iter().cloned();
         let parts = plan.clusters.iter().zip(tls).zip(&series.clusters).zip(&series.in_use).zip(endpoints);
         let clusters = parts.map(|((((config, tls), series), in_use), endpoints)| {
-            let known = previous.and_then(|previous| {
-                previous.clusters.iter().find(|cluster| cluster.config.name == config.name)
-            });
+            let known = previous.and_then(|previous| previous.cluster_named(&config.name));
             let (series, in_use) = (Arc::clone(series), in_use.clone());
             let parts = ClusterParts { config: Arc::clone(config), tls, series, in_use };
             Rc::new(match known {
@@ -221,8 +221,15 @@ impl WorkerPlan {
                 }
             })
         });
-        let clusters = clusters.collect();
-        Self { plan, series, clusters }
+        let clusters: Vec<_> = clusters.collect();
+        let named = |cluster: &Rc<WorkerCluster>| (Arc::clone(&cluster.config.name), Rc::clone(cluster));
+        let clusters_by_name = clusters.iter().map(named).collect();
+        Self { plan, series, clusters, clusters_by_name }
+    }
+
+    /// The cluster with this name.
+    pub(crate) fn cluster_named(&self, name: &str) -> Option<&Rc<WorkerCluster>> {
+        self.clusters_by_name.get(name)
     }
 
     /// The listener with this index.
