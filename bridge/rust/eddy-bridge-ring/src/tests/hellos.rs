@@ -68,7 +68,7 @@ fn memory_that_could_go_away_is_refused() {
         assert!(source.to_string().contains(said), "{source}");
         assert_eq!(answer[12..16], 2_u32.to_ne_bytes(), "it is told why");
     }
-    let file = File::open("/proc/self/exe").unwrap();
+    let file = File::open("/proc/self/status").unwrap();
     assert!(matches!(offered(&offer(1, 4096), Some(file.into())).0, LinkError::Memory(_)));
 }
 
