@@ -57,6 +57,15 @@ struct Tables {
     listening: &'static str,
 }
 
+impl Tables {
+    /// The inodes of the sockets that listen at `port`. One may be missing: the kernel writes a table in pieces, and
+    /// what is opened or closed between two of them moves the others.
+    fn listening_at(self, port: u16) -> Vec<u64> {
+        let texts = self.files.into_iter().filter_map(|file| fs::read_to_string(file).ok());
+        texts.flat_map(|text| listening_inodes(&text, self.listening, port)).collect()
+    }
+}
+
 const TCP_TABLES: Tables = Tables { files: ["/proc/net/tcp", "/proc/net/tcp6"], listening: "0A" };
 /// A socket of UDP that is connected to nobody counts as closed.
 const UDP_TABLES: Tables = Tables { files: ["/proc/net/udp", "/proc/net/udp6"], listening: "07" };
@@ -64,12 +73,7 @@ const UDP_TABLES: Tables = Tables { files: ["/proc/net/udp", "/proc/net/udp6"], 
 /// The process that listens at `port`, if this process may see it and finds it in time.
 fn find_holder(tables: Tables, port: u16) -> Option<Holder> {
     let deadline = Instant::now() + SEARCH_TIME_MAX;
-    let mut inodes = Vec::new();
-    for table in tables.files {
-        if let Ok(text) = fs::read_to_string(table) {
-            inodes.extend(listening_inodes(&text, tables.listening, port));
-        }
-    }
+    let inodes = (0..TABLE_READS_MAX).map(|_| tables.listening_at(port)).find(|inodes| !inodes.is_empty())?;
     let links: Vec<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
     let pid = fs::read_dir("/proc")
         .ok()?
@@ -121,6 +125,8 @@ fn parent(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
+/// How often a table that lacks the socket is read: a socket that another program holds is in it.
+const TABLE_READS_MAX: u32 = 8;
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(10);
 const COMMAND_CHARS_MAX: usize = 120;
 
