@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,9 +17,12 @@ use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
 /// No test waits longer than this for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An address at which nobody listens yet.
+/// An address at which nobody listens yet. Its loopback address belongs to this call alone: at a shared one, another
+/// test could be given the port before it is used.
 pub(crate) fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    static CALLS: AtomicU8 = AtomicU8::new(1);
+    let ip = Ipv4Addr::new(127, 83, 81, CALLS.fetch_add(1, Ordering::Relaxed));
+    TcpListener::bind((ip, 0)).unwrap().local_addr().unwrap()
 }
 
 /// Starts an origin that answers every request of `request_bytes` with `answer`, without allocating.

@@ -26,6 +26,12 @@ fn bound(held: &HeldSockets) -> SocketAddr {
     }
 }
 
+/// An address that no other test asks a port of. Tests run side by side, so a port that one of them gives back, or
+/// holds for one protocol only, may be taken by another at the same address.
+fn own_address(test: u8) -> String {
+    format!("127.83.79.{test}:0")
+}
+
 fn scratch(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("eddy-store-{}-{name}", std::process::id()));
     let _ = std::fs::remove_file(&path);
@@ -58,14 +64,14 @@ fn a_port_of_another_program_is_not_shared() {
 #[test]
 fn sockets_of_datagrams_are_held_like_others() {
     let mut store = SocketStore::default();
-    let key = udp("127.0.0.1:0");
+    let key = udp(&own_address(1));
     let address = bound(store.acquire(&key, 2).unwrap());
     let grown = store.acquire(&key, 3).unwrap();
     assert_eq!((grown.sockets.len(), bound(grown)), (3, address));
     // Connections and datagrams don't get in each other's way.
     assert!(store.acquire(&tcp(&address.to_string()), 1).is_ok());
     assert!(UdpSocket::bind(address).is_err());
-    assert_eq!(store.retain(|key| *key != udp("127.0.0.1:0")), [SocketPlace::Udp(address)]);
+    assert_eq!(store.retain(|key| *key != udp(&own_address(1))), [SocketPlace::Udp(address)]);
     let other = UdpSocket::bind(address).unwrap();
     let error = store.acquire(&udp(&address.to_string()), 2).unwrap_err();
     assert!(matches!(error, BindError::InUse { .. }), "{error}");
@@ -75,15 +81,15 @@ fn sockets_of_datagrams_are_held_like_others() {
 #[test]
 fn our_own_port_at_another_address_is_no_obstacle() {
     let mut store = SocketStore::default();
-    let address = bound(store.acquire(&tcp("127.0.0.1:0"), 1).unwrap());
-    let second = tcp(&format!("127.0.0.2:{}", address.port()));
+    let address = bound(store.acquire(&tcp(&own_address(2)), 1).unwrap());
+    let second = tcp(&format!("127.83.80.2:{}", address.port()));
     assert_eq!(store.acquire(&second, 2).unwrap().sockets.len(), 2);
 }
 
 #[test]
 fn what_nobody_uses_is_closed() {
     let mut store = SocketStore::default();
-    let key = tcp("127.0.0.1:0");
+    let key = tcp(&own_address(3));
     let address = bound(store.acquire(&key, 1).unwrap());
     assert!(TcpListener::bind(address).is_err());
     assert_eq!(store.retain(|_| false), [SocketPlace::Tcp(address)]);
