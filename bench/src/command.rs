@@ -11,12 +11,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::load::{Generator, Request, Tally};
+use crate::load::{Generator, LoadStats, ScenarioRequest};
 use crate::measure::machine;
-use crate::origin::Origin;
+use crate::origin::BenchOrigin;
 use crate::report::protobuf::Protobuf;
 use crate::report::results::Results;
-use crate::report::routes::Routes;
+use crate::report::routes::RouteBenchReport;
 use crate::report::{chart, filters, left, protobuf, routes, summary, table};
 use crate::run::{AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_filters, run_whole};
 use crate::{peers, signals};
@@ -148,7 +148,7 @@ fn act(action: Action) -> Result<ExitCode> {
         Action::Report { file, into } => report(&file, into.as_deref()),
         Action::Origin { address } => {
             machine::raise_files_max();
-            let mut origin = Origin::bind(address)?;
+            let mut origin = BenchOrigin::bind(address)?;
             say(&format!("{}\n", origin.address()))?;
             origin.serve()?;
             Ok(ExitCode::SUCCESS)
@@ -168,7 +168,7 @@ fn act(action: Action) -> Result<ExitCode> {
 
 fn report(file: &Path, into: Option<&Path>) -> Result<ExitCode> {
     let written = read_file(file)?;
-    if let Ok(results) = serde_json::from_str::<Routes>(&written) {
+    if let Ok(results) = serde_json::from_str::<RouteBenchReport>(&written) {
         let document = into.context("lookups of routes are reported into a document: --into FILE")?;
         let text = routes::insert(&read_file(document)?, &results)
             .with_context(|| format!("cannot put a table into `{}`", document.display()))?;
@@ -203,9 +203,9 @@ fn load(options: &LoadOptions) -> Result<ExitCode> {
     machine::raise_files_max();
     let LoadOptions { bytes, .. } = *options;
     let request = match (options.post, options.once) {
-        (true, _) => Request::Post { bytes },
-        (false, true) => Request::GetOnce { bytes },
-        (false, false) => Request::Get { prefix: options.prefix.clone(), bytes },
+        (true, _) => ScenarioRequest::Post { bytes },
+        (false, true) => ScenarioRequest::GetOnce { bytes },
+        (false, false) => ScenarioRequest::Get { prefix: options.prefix.clone(), bytes },
     };
     let exchange = request.exchange(options.target);
     let window = Duration::try_from_secs_f64(options.seconds).context("--seconds")?;
@@ -218,7 +218,7 @@ fn load(options: &LoadOptions) -> Result<ExitCode> {
     Ok(if tally.error_count() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn tally_text(tally: &Tally) -> String {
+fn tally_text(tally: &LoadStats) -> String {
     let time = |time: Option<Duration>| time.map(|time| (time.as_secs_f64() * 1e7).round() / 10.0);
     let summary = serde_json::json!({
         "requests": tally.requests,

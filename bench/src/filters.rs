@@ -4,8 +4,8 @@
 
 use anyhow::{Context, Result};
 
-use crate::load::{Answer, Request};
-use crate::peers::{Kind, Listener, Setup};
+use crate::load::{ResponseOrigin, ScenarioRequest};
+use crate::peers::{BenchListener, GatewayKind, Setup};
 
 /// A gateway with filters in one tongue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct FilterTarget {
     /// Its name in tables and in `TARGETS`.
     pub name: &'static str,
     /// The gateway.
-    pub kind: Kind,
+    pub kind: GatewayKind,
     /// What its filters are written in.
     pub tongue: Tongue,
 }
@@ -49,41 +49,41 @@ pub struct FilterScenario {
     /// What it is, in a line.
     pub title: &'static str,
     /// The listener that does it.
-    pub listener: Listener,
+    pub listener: BenchListener,
     /// Bytes of the response.
     bytes: usize,
     /// Further lines of the head of its requests, in turn.
     fields: &'static [&'static str],
     /// Who answers.
-    answer: Answer,
+    answer: ResponseOrigin,
     /// It is measured at the fixed rates as well.
     pub is_paced: bool,
 }
 
 /// All targets, in the order of tables.
 pub const TARGETS: &[FilterTarget] = &[
-    FilterTarget { name: "eddy", kind: Kind::Eddy, tongue: Tongue::None },
-    FilterTarget { name: "eddy-builtin", kind: Kind::Eddy, tongue: Tongue::Builtin },
-    FilterTarget { name: "eddy-go", kind: Kind::Eddy, tongue: Tongue::Go },
-    FilterTarget { name: "eddy-go-envoy", kind: Kind::Eddy, tongue: Tongue::GoEnvoy },
-    FilterTarget { name: "eddy-native", kind: Kind::Eddy, tongue: Tongue::Native },
-    FilterTarget { name: "eddy-lua", kind: Kind::Eddy, tongue: Tongue::Lua },
-    FilterTarget { name: "eddy-lua-jit", kind: Kind::Eddy, tongue: Tongue::LuaJit },
-    FilterTarget { name: "eddy-wasm", kind: Kind::Eddy, tongue: Tongue::Wasm },
-    FilterTarget { name: "eddy-wasm-go", kind: Kind::Eddy, tongue: Tongue::WasmGo },
-    FilterTarget { name: "envoy", kind: Kind::Envoy, tongue: Tongue::None },
-    FilterTarget { name: "envoy-builtin", kind: Kind::Envoy, tongue: Tongue::Builtin },
-    FilterTarget { name: "envoy-go", kind: Kind::Envoy, tongue: Tongue::Go },
-    FilterTarget { name: "envoy-lua", kind: Kind::Envoy, tongue: Tongue::Lua },
-    FilterTarget { name: "envoy-lua-jit", kind: Kind::Envoy, tongue: Tongue::LuaJit },
-    FilterTarget { name: "envoy-wasm", kind: Kind::Envoy, tongue: Tongue::Wasm },
-    FilterTarget { name: "envoy-wasm-go", kind: Kind::Envoy, tongue: Tongue::WasmGo },
-    FilterTarget { name: "nginx", kind: Kind::Nginx, tongue: Tongue::None },
-    FilterTarget { name: "nginx-builtin", kind: Kind::Nginx, tongue: Tongue::Builtin },
-    FilterTarget { name: "nginx-lua", kind: Kind::Nginx, tongue: Tongue::Lua },
-    FilterTarget { name: "haproxy", kind: Kind::Haproxy, tongue: Tongue::None },
-    FilterTarget { name: "haproxy-builtin", kind: Kind::Haproxy, tongue: Tongue::Builtin },
-    FilterTarget { name: "haproxy-lua", kind: Kind::Haproxy, tongue: Tongue::Lua },
+    FilterTarget { name: "eddy", kind: GatewayKind::Eddy, tongue: Tongue::None },
+    FilterTarget { name: "eddy-builtin", kind: GatewayKind::Eddy, tongue: Tongue::Builtin },
+    FilterTarget { name: "eddy-go", kind: GatewayKind::Eddy, tongue: Tongue::Go },
+    FilterTarget { name: "eddy-go-envoy", kind: GatewayKind::Eddy, tongue: Tongue::GoEnvoy },
+    FilterTarget { name: "eddy-native", kind: GatewayKind::Eddy, tongue: Tongue::Native },
+    FilterTarget { name: "eddy-lua", kind: GatewayKind::Eddy, tongue: Tongue::Lua },
+    FilterTarget { name: "eddy-lua-jit", kind: GatewayKind::Eddy, tongue: Tongue::LuaJit },
+    FilterTarget { name: "eddy-wasm", kind: GatewayKind::Eddy, tongue: Tongue::Wasm },
+    FilterTarget { name: "eddy-wasm-go", kind: GatewayKind::Eddy, tongue: Tongue::WasmGo },
+    FilterTarget { name: "envoy", kind: GatewayKind::Envoy, tongue: Tongue::None },
+    FilterTarget { name: "envoy-builtin", kind: GatewayKind::Envoy, tongue: Tongue::Builtin },
+    FilterTarget { name: "envoy-go", kind: GatewayKind::Envoy, tongue: Tongue::Go },
+    FilterTarget { name: "envoy-lua", kind: GatewayKind::Envoy, tongue: Tongue::Lua },
+    FilterTarget { name: "envoy-lua-jit", kind: GatewayKind::Envoy, tongue: Tongue::LuaJit },
+    FilterTarget { name: "envoy-wasm", kind: GatewayKind::Envoy, tongue: Tongue::Wasm },
+    FilterTarget { name: "envoy-wasm-go", kind: GatewayKind::Envoy, tongue: Tongue::WasmGo },
+    FilterTarget { name: "nginx", kind: GatewayKind::Nginx, tongue: Tongue::None },
+    FilterTarget { name: "nginx-builtin", kind: GatewayKind::Nginx, tongue: Tongue::Builtin },
+    FilterTarget { name: "nginx-lua", kind: GatewayKind::Nginx, tongue: Tongue::Lua },
+    FilterTarget { name: "haproxy", kind: GatewayKind::Haproxy, tongue: Tongue::None },
+    FilterTarget { name: "haproxy-builtin", kind: GatewayKind::Haproxy, tongue: Tongue::Builtin },
+    FilterTarget { name: "haproxy-lua", kind: GatewayKind::Haproxy, tongue: Tongue::Lua },
 ];
 
 /// All scenarios, in the order of tables.
@@ -130,7 +130,7 @@ pub const SCENARIOS: &[FilterScenario] = &[
         title: "wrong and missing credentials in turn, answered with 401",
         listener: AUTH,
         fields: BAD,
-        answer: Answer::Target(401),
+        answer: ResponseOrigin::Target(401),
         ..PLAIN
     },
     FilterScenario {
@@ -143,7 +143,7 @@ pub const SCENARIOS: &[FilterScenario] = &[
 ];
 
 /// The listener without filters that every other is compared with.
-pub const BARE: Listener = Listener { name: "bare", flags: &["bare"] };
+pub const BARE: BenchListener = BenchListener { name: "bare", flags: &["bare"] };
 
 impl Tongue {
     /// What readers of a chart call it.
@@ -175,7 +175,7 @@ impl Tongue {
     }
 
     /// Whether it has what a listener with these flags needs.
-    fn has(self, listener: Listener) -> bool {
+    fn has(self, listener: BenchListener) -> bool {
         match self {
             Self::None => listener.flags.contains(&"bare"),
             // No gateway has a filter of its own that does nothing, or that only looks at bodies.
@@ -204,7 +204,10 @@ impl FilterTarget {
     pub fn logs_findings(&self) -> bool {
         !matches!(
             (self.kind, self.tongue),
-            (Kind::Eddy, Tongue::None | Tongue::Builtin | Tongue::Go | Tongue::GoEnvoy | Tongue::Native)
+            (
+                GatewayKind::Eddy,
+                Tongue::None | Tongue::Builtin | Tongue::Go | Tongue::GoEnvoy | Tongue::Native
+            )
         )
     }
 
@@ -213,8 +216,8 @@ impl FilterTarget {
     /// can promise it.
     pub fn keeps_length(&self, is_body_entered: bool) -> bool {
         match (self.kind, self.tongue) {
-            (Kind::Eddy, Tongue::Wasm | Tongue::WasmGo) => false,
-            (Kind::Eddy, Tongue::GoEnvoy) => !is_body_entered,
+            (GatewayKind::Eddy, Tongue::Wasm | Tongue::WasmGo) => false,
+            (GatewayKind::Eddy, Tongue::GoEnvoy) => !is_body_entered,
             _ => true,
         }
     }
@@ -248,13 +251,13 @@ impl FilterTarget {
 
 impl FilterScenario {
     /// What is sent to its listener.
-    pub fn request(&self) -> Request {
-        Request::Varied { bytes: self.bytes, fields: self.fields, answer: self.answer }
+    pub fn request(&self) -> ScenarioRequest {
+        ScenarioRequest::Varied { bytes: self.bytes, fields: self.fields, answer: self.answer }
     }
 
     /// What is sent to the bare listener beside it: the same, which the origin answers.
-    pub fn bare_request(&self) -> Request {
-        Request::Varied { bytes: self.bytes, fields: self.fields, answer: Answer::Origin }
+    pub fn bare_request(&self) -> ScenarioRequest {
+        ScenarioRequest::Varied { bytes: self.bytes, fields: self.fields, answer: ResponseOrigin::Origin }
     }
 
     /// The scenarios of these names, in the order of tables; all of them when there are no names.
@@ -279,22 +282,23 @@ pub const GOOD: &[&str] = &["Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r
 /// A wrong password of the same length, and nothing.
 pub const BAD: &[&str] = &["Authorization: Basic Zm9vbmFtZTppbnZhbGlkcGFzc3dk\r\n", ""];
 
-const AGAIN: Listener = Listener { name: "again", flags: &["bare"] };
-const PASSTHROUGH: Listener = Listener { name: "passthrough", flags: &["passthrough", "response"] };
-const AUTH: Listener = Listener { name: "basic-auth", flags: &["auth"] };
+const AGAIN: BenchListener = BenchListener { name: "again", flags: &["bare"] };
+const PASSTHROUGH: BenchListener = BenchListener { name: "passthrough", flags: &["passthrough", "response"] };
+const AUTH: BenchListener = BenchListener { name: "basic-auth", flags: &["auth"] };
 /// The listener whose filter shows in both directions.
-pub const HEADERS: Listener = Listener { name: "header-get-set", flags: &["headers", "response"] };
-const CHAIN: Listener = Listener { name: "chain-3", flags: &["passthrough", "auth", "headers", "response"] };
-const BODY: Listener = Listener { name: "body-10k", flags: &["body"] };
-const LISTENERS_OF_HEADS: &[Listener] = &[BARE, AUTH, HEADERS];
-const LISTENERS: &[Listener] = &[BARE, PASSTHROUGH, AUTH, HEADERS, CHAIN, BODY];
+pub const HEADERS: BenchListener = BenchListener { name: "header-get-set", flags: &["headers", "response"] };
+const CHAIN: BenchListener =
+    BenchListener { name: "chain-3", flags: &["passthrough", "auth", "headers", "response"] };
+const BODY: BenchListener = BenchListener { name: "body-10k", flags: &["body"] };
+const LISTENERS_OF_HEADS: &[BenchListener] = &[BARE, AUTH, HEADERS];
+const LISTENERS: &[BenchListener] = &[BARE, PASSTHROUGH, AUTH, HEADERS, CHAIN, BODY];
 const PLAIN: FilterScenario = FilterScenario {
     name: "",
     title: "",
     listener: BARE,
     bytes: 128,
     fields: &[""],
-    answer: Answer::Origin,
+    answer: ResponseOrigin::Origin,
     is_paced: false,
 };
 
@@ -316,7 +320,7 @@ mod tests {
 
     #[test]
     fn names_lead_to_targets_and_scenarios() {
-        assert_eq!(FilterTarget::named("envoy-lua").unwrap().kind, Kind::Envoy);
+        assert_eq!(FilterTarget::named("envoy-lua").unwrap().kind, GatewayKind::Envoy);
         let failure = FilterTarget::named("caddy").unwrap_err().to_string();
         assert!(failure.starts_with("unknown target `caddy`; there are eddy, eddy-builtin, "), "{failure}");
         let names = ["reject".to_owned(), "bare".to_owned(), String::new()];

@@ -9,7 +9,7 @@ use memchr::memmem;
 
 /// A response read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ProbeResponse {
     /// Status code.
     pub status: u16,
     /// Head, from the status line to the empty line.
@@ -22,7 +22,7 @@ pub struct Answer {
 ///
 /// # Errors
 /// When there is no connection, no answer in time, or none that can be read.
-pub fn get(target: SocketAddr, path: &str) -> Result<Answer> {
+pub fn get(target: SocketAddr, path: &str) -> Result<ProbeResponse> {
     get_with(target, path, "")
 }
 
@@ -30,13 +30,13 @@ pub fn get(target: SocketAddr, path: &str) -> Result<Answer> {
 ///
 /// # Errors
 /// As [`get`].
-pub fn get_with(target: SocketAddr, path: &str, fields: &str) -> Result<Answer> {
+pub fn get_with(target: SocketAddr, path: &str, fields: &str) -> Result<ProbeResponse> {
     let mut bytes = Vec::new();
     exchange(target, path, fields, &mut bytes).with_context(|| format!("no answer from {target}"))?;
     read(&bytes).with_context(|| format!("cannot read the answer of {target}"))
 }
 
-impl Answer {
+impl ProbeResponse {
     /// The value of the field `name`, the first of them.
     pub fn field(&self, name: &str) -> Option<&str> {
         field_in(&self.head, name)
@@ -99,10 +99,10 @@ fn is_whole(bytes: &[u8]) -> bool {
         .is_some_and(|length: usize| body.len() >= length)
 }
 
-fn read(bytes: &[u8]) -> Option<Answer> {
+fn read(bytes: &[u8]) -> Option<ProbeResponse> {
     let status = std::str::from_utf8(bytes.get(9..12)?).ok()?.parse().ok()?;
     let (head, body) = split(bytes)?;
-    Some(Answer { status, head: String::from_utf8_lossy(head).into_owned(), body: body.to_vec() })
+    Some(ProbeResponse { status, head: String::from_utf8_lossy(head).into_owned(), body: body.to_vec() })
 }
 
 fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn chunks_are_joined() {
         let answer =
-            |head: &str, body: &str| Answer { status: 200, head: head.to_owned(), body: body.into() };
+            |head: &str, body: &str| ProbeResponse { status: 200, head: head.to_owned(), body: body.into() };
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         assert_eq!(answer(chunked, "2\r\n<\n\r\n3\r\nabc\r\n0\r\n\r\n").content(), b"<\nabc");
         assert_eq!(answer(chunked, "9\r\nabc\r\n0\r\n\r\n").content(), b"");

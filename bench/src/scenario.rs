@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result};
 
-use crate::load::Request;
+use crate::load::ScenarioRequest;
 use crate::peers::Setup;
-use crate::transport::{Shake, Transport};
+use crate::transport::{Shake, TransportScenario};
 
 /// One thing that is measured.
 #[derive(Clone, Debug)]
@@ -25,14 +25,14 @@ pub enum Work {
         /// How the targets are configured.
         setup: Setup,
         /// What is sent.
-        request: Request,
+        request: ScenarioRequest,
     },
     /// What a connection does that is more or less than requests of HTTP/1, in rounds, with all targets kept up.
-    Transport(Transport),
+    Transport(TransportScenario),
     /// Many connections that are all busy.
     Crowd(Crowd),
     /// Memory a connection at many idle ones.
-    Idle(Version),
+    Idle(ClientHttpVersion),
     /// Time from the start of the program to its first answer.
     Start,
     /// Time from a changed configuration to its taking effect everywhere.
@@ -50,7 +50,7 @@ pub struct Crowd {
 
 /// What a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
+pub enum ClientHttpVersion {
     /// HTTP/1.1.
     Http1,
     /// HTTP/2, in cleartext.
@@ -64,35 +64,36 @@ impl Scenario {
     }
 
     /// The transport and its name, where that is what it is about.
-    pub fn transport(&self) -> Option<(&'static str, Transport)> {
+    pub fn transport(&self) -> Option<(&'static str, TransportScenario)> {
         if let Work::Transport(transport) = self.work { Some((self.name, transport)) } else { None }
     }
 
     /// Whether targets are configured to pass connections on and to speak HTTP/2.
     pub fn has_transports(&self) -> bool {
-        matches!(self.work, Work::Transport(_) | Work::Idle(Version::Http2))
+        matches!(self.work, Work::Transport(_) | Work::Idle(ClientHttpVersion::Http2))
     }
 }
 
 /// All scenarios that are measured where none are named, in the order of tables.
 pub fn all() -> Vec<Scenario> {
     let plain = Setup::default();
-    let get = |bytes| Request::Get { prefix: String::new(), bytes };
+    let get = |bytes| ScenarioRequest::Get { prefix: String::new(), bytes };
     let traffic =
         |name, title, setup, request| Scenario { name, title, work: Work::Traffic { setup, request } };
     let transport = |name, title, transport| Scenario { name, title, work: Work::Transport(transport) };
-    let http2 = |connections, streams, is_tls| Transport::Http2 { connections, streams, is_tls };
+    let http2 = |connections, streams, is_tls| TransportScenario::Http2 { connections, streams, is_tls };
     let idle = |name, title, version| Scenario { name, title, work: Work::Idle(version) };
     let routes = |count: usize| Setup { routes: count, ..plain };
-    let last_of = |count: usize| Request::Get { prefix: format!("/route-{}", count - 1), bytes: SMALL_BYTES };
+    let last_of =
+        |count: usize| ScenarioRequest::Get { prefix: format!("/route-{}", count - 1), bytes: SMALL_BYTES };
     let transcoding = Setup { is_transcoding: true, ..plain };
     let ten = Setup { has_metrics: true, ..routes(10) };
     vec![
         traffic("get", "GET, 128 bytes, keep-alive", plain, get(SMALL_BYTES)),
         traffic("get-10k", "GET, 10 KiB", plain, get(10 << 10)),
         traffic("get-1m", "GET, 1 MiB", plain, get(1 << 20)),
-        traffic("post-64k", "POST of 64 KiB", plain, Request::Post { bytes: 64 << 10 }),
-        traffic("churn", "a connection a request", plain, Request::GetOnce { bytes: SMALL_BYTES }),
+        traffic("post-64k", "POST of 64 KiB", plain, ScenarioRequest::Post { bytes: 64 << 10 }),
+        traffic("churn", "a connection a request", plain, ScenarioRequest::GetOnce { bytes: SMALL_BYTES }),
         traffic("metrics", "GET, ten routes, metrics kept and scraped", ten, last_of(10)),
         traffic("routes-1", "GET, one route", routes(1), last_of(1)),
         traffic("routes-100", "GET, the last of 100 routes", routes(100), last_of(100)),
@@ -102,16 +103,16 @@ pub fn all() -> Vec<Scenario> {
         transport("h2-10", "GET by HTTP/2, 10 at once on a connection", http2(16, 10, false)),
         transport("h2-100", "GET by HTTP/2, 100 at once on a connection", http2(8, 100, false)),
         transport("h2s-10", "GET by HTTP/2 over TLS, 10 at once on a connection", http2(16, 10, true)),
-        transport("grpc-unary", "calls of gRPC by HTTP/2 on both sides", Transport::Call),
-        transport("handshake", "TLS 1.3, agreed on and closed", Transport::Handshake(Shake::Full)),
-        transport("handshake-resumed", "the same, resumed", Transport::Handshake(Shake::Resumed)),
-        transport("handshake-pq", "the same, post-quantum", Transport::Handshake(Shake::PostQuantum)),
-        transport("relay-1g", "1 GiB over TCP, passed on", Transport::Bulk),
-        transport("relay-100b", "100 bytes there and back over TCP, passed on", Transport::Messages),
-        transport("websocket", "100 bytes there and back by a WebSocket", Transport::WebSocket),
-        traffic("transcode", "JSON for a service that speaks gRPC", transcoding, Request::Book),
-        idle("idle", "memory a connection, idle connections", Version::Http1),
-        idle("idle-h2", "memory a connection of HTTP/2, idle connections", Version::Http2),
+        transport("grpc-unary", "calls of gRPC by HTTP/2 on both sides", TransportScenario::Call),
+        transport("handshake", "TLS 1.3, agreed on and closed", TransportScenario::Handshake(Shake::Full)),
+        transport("handshake-resumed", "the same, resumed", TransportScenario::Handshake(Shake::Resumed)),
+        transport("handshake-pq", "the same, post-quantum", TransportScenario::Handshake(Shake::PostQuantum)),
+        transport("relay-1g", "1 GiB over TCP, passed on", TransportScenario::Bulk),
+        transport("relay-100b", "100 bytes there and back over TCP, passed on", TransportScenario::Messages),
+        transport("websocket", "100 bytes there and back by a WebSocket", TransportScenario::WebSocket),
+        traffic("transcode", "JSON for a service that speaks gRPC", transcoding, ScenarioRequest::Book),
+        idle("idle", "memory a connection, idle connections", ClientHttpVersion::Http1),
+        idle("idle-h2", "memory a connection of HTTP/2, idle connections", ClientHttpVersion::Http2),
         Scenario { name: "start", title: "start to first answer", work: Work::Start },
         Scenario { name: "reload", title: "reload with 10,000 routes", work: Work::Reload },
     ]
@@ -120,7 +121,7 @@ pub fn all() -> Vec<Scenario> {
 /// Tables of three sizes: the first route, the last, and a path that none is for. They are measured where they are named.
 fn tables() -> Vec<Scenario> {
     let hit = |count: usize, index: usize, name, title| {
-        let request = Request::Get { prefix: format!("/route-{index}"), bytes: SMALL_BYTES };
+        let request = ScenarioRequest::Get { prefix: format!("/route-{index}"), bytes: SMALL_BYTES };
         Scenario {
             name,
             title,
@@ -129,7 +130,7 @@ fn tables() -> Vec<Scenario> {
     };
     let miss = |count: usize, name, title| {
         let setup = Setup { routes: count, ..Setup::default() };
-        Scenario { name, title, work: Work::Traffic { setup, request: Request::Miss } }
+        Scenario { name, title, work: Work::Traffic { setup, request: ScenarioRequest::Miss } }
     };
     vec![
         hit(10, 0, "table-10-first", "GET, the first of 10 routes"),
@@ -183,9 +184,9 @@ pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
 /// Whether what the scenario of that name finds stands in the table of transports rather than in that of requests.
 pub fn is_of_transports(name: &str) -> bool {
     let is_it = |scenario: &Scenario| match &scenario.work {
-        Work::Transport(_) | Work::Idle(Version::Http2) => true,
+        Work::Transport(_) | Work::Idle(ClientHttpVersion::Http2) => true,
         Work::Traffic { setup, .. } => setup.is_transcoding,
-        Work::Idle(Version::Http1) | Work::Crowd(_) | Work::Start | Work::Reload => false,
+        Work::Idle(ClientHttpVersion::Http1) | Work::Crowd(_) | Work::Start | Work::Reload => false,
     };
     all().iter().any(|scenario| scenario.name == name && is_it(scenario))
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
-use crate::peers::{Kind, Libraries, Peers};
+use crate::peers::{GatewayKind, Libraries, Peers};
 use crate::scenario::{self, Scenario};
 
 /// Options of every run.
 #[derive(Args, Clone, Debug)]
-pub struct Settings {
+pub struct BenchSettings {
     /// Folder of the benchmark: templates in `peers`, results in `results`, running targets in `work`.
     #[arg(long, env = "BENCH_FOLDER", default_value = "bench")]
     pub folder: PathBuf,
@@ -117,7 +117,7 @@ impl GeneratorKind {
     }
 }
 
-impl Settings {
+impl BenchSettings {
     /// Length of a window.
     ///
     /// # Errors
@@ -155,11 +155,11 @@ impl Settings {
     /// Where the programs of the targets may be.
     pub fn peers(&self) -> Peers {
         let programs = &self.programs;
-        let mut given = BTreeMap::from([(Kind::Eddy, programs.eddy.clone())]);
+        let mut given = BTreeMap::from([(GatewayKind::Eddy, programs.eddy.clone())]);
         let others = [
-            (Kind::Nginx, &programs.nginx),
-            (Kind::Haproxy, &programs.haproxy),
-            (Kind::Envoy, &programs.envoy),
+            (GatewayKind::Nginx, &programs.nginx),
+            (GatewayKind::Haproxy, &programs.haproxy),
+            (GatewayKind::Envoy, &programs.envoy),
         ];
         given.extend(others.into_iter().filter_map(|(kind, path)| Some((kind, path.clone()?))));
         let home = programs.home.as_ref().map(|home| home.join(".cache"));

@@ -2,7 +2,7 @@
 
 /// A way of keeping a target busy whose windows have a count and a cost, and no latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
+pub enum TransportScenario {
     /// 1 GiB on a connection of TCP.
     Bulk,
     /// Messages of 100 bytes there and back, one under way on each connection of TCP.

@@ -8,7 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use test_peers::{H2LOAD, HAPROXY, HAPROXY_LUA, NGINX, NGINX_STREAM, Peer, all_present, present_or_partial};
+use test_peers::{
+    H2LOAD, HAPROXY, HAPROXY_LUA, NGINX, NGINX_STREAM, TestDependency, all_present, present_or_partial,
+};
 
 /// A folder of its own for one test, with the committed templates in it.
 fn folder(name: &str) -> PathBuf {
@@ -35,8 +37,8 @@ fn bench(folder: &Path) -> Command {
 }
 
 /// Those of these gateways that are there; the test is skipped where none is. eddy itself has tests of its own.
-fn present(gateways: &[(&'static str, Peer)]) -> Vec<&'static str> {
-    let (present, missing): (Vec<&(_, Peer)>, Vec<&(_, Peer)>) =
+fn present(gateways: &[(&'static str, TestDependency)]) -> Vec<&'static str> {
+    let (present, missing): (Vec<&(_, TestDependency)>, Vec<&(_, TestDependency)>) =
         gateways.iter().partition(|(_, peer)| peer.is_present());
     for &(_, peer) in missing {
         let is_alone = present.is_empty();

@@ -10,18 +10,18 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use xtask::metadata::Workspace;
 use xtask::runs::{self, Nightly};
-use xtask::tree::Tree;
+use xtask::tree::SourceTree;
 use xtask::{docs, tidy};
 
 /// Tasks of the workspace.
 #[derive(Parser)]
-struct Command {
+struct XtaskCli {
     #[command(subcommand)]
-    task: Task,
+    task: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum XtaskCommand {
     /// Check what the compiler and clippy don't: import edges, sizes, dead files, links and the like.
     Tidy,
     /// Write the pages that are made from the code, such as the reference of the configuration.
@@ -51,12 +51,14 @@ enum Task {
 }
 
 fn main() -> Result<ExitCode> {
-    match Command::parse().task {
-        Task::Tidy => run_tidy(root()?),
-        Task::Docs => run_docs(root()?),
-        Task::Mutants { names } => runs::mutants(root()?, &names).map(code),
-        Task::Soak => runs::soak(root()?).map(code),
-        Task::Nightly { corpus, fuzz_seconds } => Nightly { corpus, fuzz_seconds }.run(root()?).map(code),
+    match XtaskCli::parse().task {
+        XtaskCommand::Tidy => run_tidy(root()?),
+        XtaskCommand::Docs => run_docs(root()?),
+        XtaskCommand::Mutants { names } => runs::mutants(root()?, &names).map(code),
+        XtaskCommand::Soak => runs::soak(root()?).map(code),
+        XtaskCommand::Nightly { corpus, fuzz_seconds } => {
+            Nightly { corpus, fuzz_seconds }.run(root()?).map(code)
+        }
     }
 }
 
@@ -65,7 +67,7 @@ fn code(is_good: bool) -> ExitCode {
 }
 
 fn run_tidy(root: &Path) -> Result<ExitCode> {
-    let tree = Tree::load(root)?;
+    let tree = SourceTree::load(root)?;
     let workspace = Workspace::load(root, &tree)?;
     let problems = tidy::check(&tree, &workspace, &docs::generated());
     let mut out = io::stdout().lock();

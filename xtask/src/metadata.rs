@@ -6,18 +6,18 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use crate::tree::Tree;
+use crate::tree::SourceTree;
 
 /// The packages of the workspace and of manifests beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workspace {
     /// Every package that lies in the tree.
-    pub packages: Vec<Package>,
+    pub packages: Vec<WorkspacePackage>,
 }
 
 /// A package of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Package {
+pub struct WorkspacePackage {
     /// Its name.
     pub name: String,
     /// Where its manifest is, below the root.
@@ -25,7 +25,7 @@ pub struct Package {
     /// What its manifest asks for, build and test dependencies included.
     pub imports: Vec<Import>,
     /// Where its code begins, below the root: libraries, programs, tests, benches.
-    pub roots: Vec<Root>,
+    pub roots: Vec<CrateRoot>,
 }
 
 /// One dependency in a manifest.
@@ -41,7 +41,7 @@ pub struct Import {
 
 /// The first file of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
+pub struct CrateRoot {
     /// Path below the root of the tree.
     pub path: String,
     /// What it becomes.
@@ -62,7 +62,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When cargo can't be run or doesn't accept a manifest.
-    pub fn load(root: &Path, tree: &Tree) -> Result<Self> {
+    pub fn load(root: &Path, tree: &SourceTree) -> Result<Self> {
         let mut workspace = Self::default();
         let manifests = tree.iter().map(|(path, _)| path).filter(|path| is_manifest(path));
         let mut manifests: Vec<&str> = manifests.collect();
@@ -81,7 +81,7 @@ fn is_manifest(path: &str) -> bool {
     path == "Cargo.toml" || path.ends_with("/Cargo.toml")
 }
 
-fn ask_cargo(root: &Path, manifest: &str) -> Result<Vec<Package>> {
+fn ask_cargo(root: &Path, manifest: &str) -> Result<Vec<WorkspacePackage>> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
         .arg(root.join(manifest))
@@ -89,12 +89,13 @@ fn ask_cargo(root: &Path, manifest: &str) -> Result<Vec<Package>> {
         .context("can't run `cargo metadata`")?;
     let errors = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "cargo doesn't accept `{manifest}`: {errors}");
-    let answer: Answer = serde_json::from_slice(&output.stdout).context("can't read `cargo metadata`")?;
+    let answer: CargoMetadataOutput =
+        serde_json::from_slice(&output.stdout).context("can't read `cargo metadata`")?;
     answer.packages.into_iter().map(|package| package.below(root)).collect()
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct CargoMetadataOutput {
     packages: Vec<AnsweredPackage>,
 }
 
@@ -120,7 +121,7 @@ struct AnsweredTarget {
 }
 
 impl AnsweredPackage {
-    fn below(self, root: &Path) -> Result<Package> {
+    fn below(self, root: &Path) -> Result<WorkspacePackage> {
         let imports = self.dependencies.into_iter().map(|dependency| Import {
             name: dependency.name,
             is_local: dependency.path.is_some(),
@@ -129,9 +130,9 @@ impl AnsweredPackage {
         let roots = self.targets.into_iter().map(|target| {
             let is_support = |kind: &String| SUPPORT_KINDS.contains(&kind.as_str());
             let kind = if target.kind.iter().any(is_support) { RootKind::Support } else { RootKind::Product };
-            Ok(Root { path: below(root, &target.src_path)?, kind })
+            Ok(CrateRoot { path: below(root, &target.src_path)?, kind })
         });
-        Ok(Package {
+        Ok(WorkspacePackage {
             manifest: below(root, &self.manifest_path)?,
             imports: imports.collect(),
             roots: roots.collect::<Result<_>>()?,

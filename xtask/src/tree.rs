@@ -8,11 +8,11 @@ use anyhow::{Context, Result};
 
 /// Every file that rules look at: its path below the root, with `/`, and its text.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
+pub struct SourceTree {
     files: BTreeMap<String, String>,
 }
 
-impl Tree {
+impl SourceTree {
     /// Reads what lies below `root`, build output and foreign folders left out.
     ///
     /// # Errors

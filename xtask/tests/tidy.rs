@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use xtask::docs::Page;
-use xtask::metadata::{Import, Package, Root, RootKind, Workspace};
-use xtask::tree::Tree;
+use xtask::metadata::{CrateRoot, Import, RootKind, Workspace, WorkspacePackage};
+use xtask::tree::SourceTree;
 use xtask::{docs, tidy};
 
 #[test]
 fn the_tree_is_tidy() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let tree = Tree::load(root).unwrap();
+    let tree = SourceTree::load(root).unwrap();
     let workspace = Workspace::load(root, &tree).unwrap();
     assert!(workspace.packages.len() > 8, "cargo named only {:?}", workspace.packages);
     let problems = tidy::check(&tree, &workspace, &docs::generated());
@@ -308,16 +308,76 @@ fn a_file_that_is_no_rust_is_found() {
     check(&planted, &["crates/eddy-route/src/index.rs:2: "]);
 }
 
+#[test]
+fn a_type_name_with_three_meanings_is_found() {
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-http/src/lib.rs", "struct State; mod inner { enum State {} }");
+    check(&planted, &[]);
+    planted.append("crates/eddy-route/src/index.rs", "fn f() { trait State {} }");
+    let places = ["crates/eddy-http/src/lib.rs:4: ", "crates/eddy-route/src/index.rs:2: "];
+    check(
+        &planted,
+        &places
+            .map(|place| format!("{place}the type name `State` is defined 3 times"))
+            .each_ref()
+            .map(String::as_str),
+    );
+}
+
+#[test]
+fn private_english_is_found() {
+    let problem = |line: &str| {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/index.rs", line);
+        planted.problems().first().cloned().unwrap_or_default()
+    };
+    for (line, expected) in [
+        ("/// What a route holds.\nstruct Route;", "index.rs:2: a doc comment does not begin with `What`"),
+        ("/// The same for a table.\nstruct Route;", "does not begin with `The same`"),
+        ("/// Whatever.\nstruct Route;", ""),
+        ("/// A route.\n/// What it holds is small.\nstruct Route;", ""),
+        ("mod a {\n    //! Its parts.\n}", "index.rs:3: a doc comment does not begin with `Its`"),
+        ("// An endpoint that is unwell.", "`unwell` is private English: write `unhealthy`"),
+        ("const WORD: &str = \"unwell\";", ""),
+        ("// Nobody reads it.", "`nobody` is private English"),
+        ("// The path came offline.", ""),
+    ] {
+        let found = problem(line);
+        assert!(
+            if expected.is_empty() { found.is_empty() } else { found.contains(expected) },
+            "{line}: {found}"
+        );
+    }
+}
+
+#[test]
+fn documents_are_wrapped() {
+    let long = "word ".repeat(30);
+    for (text, is_wrong) in [
+        (long.clone(), true),
+        (format!("| {long} |"), false),
+        (format!("```\n{long}\n```"), false),
+        (format!("- {}", "a".repeat(150)), false),
+        ("An endpoint is unwell.".to_owned(), true),
+        ("The value `unwell`.".to_owned(), false),
+    ] {
+        let mut planted = Planted::new();
+        planted.append("docs/guide/start.md", &text);
+        assert_eq!(!planted.problems().is_empty(), is_wrong, "{text}: {:?}", planted.problems());
+    }
+}
+
 /// A small tidy tree to plant problems in.
 struct Planted {
-    tree: Tree,
+    tree: SourceTree,
     workspace: Workspace,
     pages: Vec<Page>,
 }
 
 impl Planted {
     fn new() -> Self {
-        let mut planted = Self { tree: Tree::default(), workspace: Workspace::default(), pages: Vec::new() };
+        let mut planted =
+            Self { tree: SourceTree::default(), workspace: Workspace::default(), pages: Vec::new() };
         for name in ["eddy-http", "eddy-route", "eddy-io"] {
             planted.package(name);
         }
@@ -329,7 +389,8 @@ impl Planted {
         planted.write("crates/eddy-route/src/order/native.rs", "//! The own order.\n");
         planted
             .write("crates/eddy-route/tests/lookup.rs", "const PATH: &str = \"examples/quick/eddy.yaml\";\n");
-        let test = Root { path: "crates/eddy-route/tests/lookup.rs".to_owned(), kind: RootKind::Support };
+        let test =
+            CrateRoot { path: "crates/eddy-route/tests/lookup.rs".to_owned(), kind: RootKind::Support };
         planted.workspace.packages[1].roots.push(test);
         planted.write("crates/eddy-io/src/lib.rs", "//! Sockets.\n");
         planted.write("examples/quick/eddy.yaml", "listeners: []\n");
@@ -345,11 +406,11 @@ impl Planted {
         let folder = format!("crates/{name}");
         self.write(&format!("{folder}/Cargo.toml"), "[lints]\nworkspace = true\n");
         self.write(&format!("{folder}/src/lib.rs"), "//! A crate.\n\n#![forbid(unsafe_code)]\n");
-        self.workspace.packages.push(Package {
+        self.workspace.packages.push(WorkspacePackage {
             name: name.to_owned(),
             manifest: format!("{folder}/Cargo.toml"),
             imports: Vec::new(),
-            roots: vec![Root { path: format!("{folder}/src/lib.rs"), kind: RootKind::Product }],
+            roots: vec![CrateRoot { path: format!("{folder}/src/lib.rs"), kind: RootKind::Product }],
         });
     }
 

@@ -10,12 +10,12 @@ use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use rustix::net::{bind, connect, recv, send, socket_with};
 
-use super::exchange::Exchange;
-use super::response::{Mismatch, ResponseReader, Step};
+use super::exchange::LoadExchange;
+use super::response::{Mismatch, ResponseProgress, ResponseReader};
 
 /// A connection and the exchange under way on it.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct LoadConnection {
     socket: OwnedFd,
     reader: ResponseReader,
     sent: usize,
@@ -24,12 +24,12 @@ pub(super) struct Connection {
     /// When the request was due, from the beginning of the window.
     pub due: Duration,
     /// How far its exchange is.
-    pub stage: Stage,
+    pub stage: ExchangeStage,
 }
 
 /// How far an exchange is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ExchangeStage {
     /// None is under way.
     Idle,
     /// The response has not come yet.
@@ -38,7 +38,7 @@ pub(super) enum Stage {
 
 /// What became of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(super) enum SendProgress {
     /// The whole request is on its way.
     All,
     /// The socket is full.
@@ -47,7 +47,7 @@ pub(super) enum Sent {
 
 /// What reading brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum ReadProgress {
     /// Nothing that ends the exchange.
     More,
     /// The whole response.
@@ -59,7 +59,7 @@ pub(super) enum Read {
     End,
 }
 
-impl Connection {
+impl LoadConnection {
     /// Connects to `target` from `source`, or from wherever the kernel chooses.
     pub(super) fn open(target: SocketAddr, source: Option<Ipv4Addr>) -> Result<Self> {
         let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
@@ -80,7 +80,7 @@ impl Connection {
             sent: 0,
             turn: 0,
             due: Duration::ZERO,
-            stage: Stage::Idle,
+            stage: ExchangeStage::Idle,
         })
     }
 
@@ -89,37 +89,45 @@ impl Connection {
     }
 
     /// Begins the next exchange.
-    pub(super) fn begin(&mut self, due: Duration, exchange: &Exchange) -> Result<Sent, Errno> {
+    pub(super) fn begin(&mut self, due: Duration, exchange: &LoadExchange) -> Result<SendProgress, Errno> {
         self.due = due;
         self.turn = self.turn.wrapping_add(1);
         self.sent = 0;
-        self.stage = Stage::Waiting;
+        self.stage = ExchangeStage::Waiting;
         self.send(exchange)
     }
 
     /// Sends what is left of the request.
-    pub(super) fn send(&mut self, exchange: &Exchange) -> Result<Sent, Errno> {
+    pub(super) fn send(&mut self, exchange: &LoadExchange) -> Result<SendProgress, Errno> {
         while let Some(rest) = exchange.request(self.turn).get(self.sent..).filter(|rest| !rest.is_empty()) {
             match send(&self.socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(count) => self.sent += count,
-                Err(Errno::AGAIN | Errno::INTR) => return Ok(Sent::Part),
+                Err(Errno::AGAIN | Errno::INTR) => return Ok(SendProgress::Part),
                 Err(errno) => return Err(errno),
             }
         }
-        Ok(Sent::All)
+        Ok(SendProgress::All)
     }
 
     /// Reads what has come, without waiting.
-    pub(super) fn read(&mut self, buffer: &mut [u8], exchange: &Exchange) -> Result<Read, Mismatch> {
+    pub(super) fn read(
+        &mut self,
+        buffer: &mut [u8],
+        exchange: &LoadExchange,
+    ) -> Result<ReadProgress, Mismatch> {
         self.read_with(RecvFlags::DONTWAIT, buffer, exchange)
     }
 
     /// Waits for the whole response, some seconds at most.
-    pub(super) fn read_whole(&mut self, buffer: &mut [u8], exchange: &Exchange) -> Result<Read, Mismatch> {
+    pub(super) fn read_whole(
+        &mut self,
+        buffer: &mut [u8],
+        exchange: &LoadExchange,
+    ) -> Result<ReadProgress, Mismatch> {
         loop {
             match self.read_with(RecvFlags::empty(), buffer, exchange)? {
-                Read::More => {}
-                read @ (Read::Response { .. } | Read::End) => return Ok(read),
+                ReadProgress::More => {}
+                read @ (ReadProgress::Response { .. } | ReadProgress::End) => return Ok(read),
             }
         }
     }
@@ -135,19 +143,19 @@ impl Connection {
         &mut self,
         flags: RecvFlags,
         buffer: &mut [u8],
-        exchange: &Exchange,
-    ) -> Result<Read, Mismatch> {
+        exchange: &LoadExchange,
+    ) -> Result<ReadProgress, Mismatch> {
         let bytes = match recv(&self.socket, &mut *buffer, flags) {
             Ok((0, _)) if self.reader.is_amid() => return Err(Mismatch::End),
-            Ok((0, _)) => return Ok(Read::End),
+            Ok((0, _)) => return Ok(ReadProgress::End),
             Ok((count, _)) => buffer.get(..count).unwrap_or_default(),
             Err(Errno::AGAIN) if flags.is_empty() => return Err(Mismatch::End),
-            Err(Errno::AGAIN | Errno::INTR) => return Ok(Read::More),
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(ReadProgress::More),
             Err(_) => return Err(Mismatch::End),
         };
         match self.reader.feed(bytes, &exchange.expected)? {
-            Step::More => Ok(Read::More),
-            Step::Done { is_last } => Ok(Read::Response { is_last }),
+            ResponseProgress::More => Ok(ReadProgress::More),
+            ResponseProgress::Done { is_last } => Ok(ReadProgress::Response { is_last }),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{book, pattern};
 
 /// A request of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum ScenarioRequest {
     /// `GET path`, answered with the bytes that the path's last segment counts.
     Get {
         /// Path before the last segment, without a slash at its end; empty for none.
@@ -35,13 +35,13 @@ pub enum Request {
         /// Further lines of the head, each with its end; requests take them in turn.
         fields: &'static [&'static str],
         /// Who answers.
-        answer: Answer,
+        answer: ResponseOrigin,
     },
 }
 
 /// Who answers a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ResponseOrigin {
     /// The origin.
     Origin,
     /// The target itself, with this status and a body of its own.
@@ -50,32 +50,32 @@ pub enum Answer {
 
 /// A request made ready for one target, and the response it must get.
 #[derive(Clone, Debug)]
-pub struct Exchange {
+pub struct LoadExchange {
     /// Whole requests, at least one; a connection sends them in turn.
     pub requests: Vec<Vec<u8>>,
     /// What the response must be.
-    pub expected: Expected,
+    pub expected: ExpectedResponse,
     /// Each exchange opens and closes its own connection.
     pub is_once: bool,
 }
 
 /// What a response must be.
 #[derive(Clone, Debug)]
-pub struct Expected {
+pub struct ExpectedResponse {
     /// Its status.
     pub status: u16,
     /// Its whole body; `None` for any, of whatever length it says.
     pub body: Option<Vec<u8>>,
 }
 
-impl Expected {
+impl ExpectedResponse {
     /// A success with this body.
     pub fn success(body: Vec<u8>) -> Self {
         Self { status: 200, body: Some(body) }
     }
 }
 
-impl Exchange {
+impl LoadExchange {
     /// The request to be sent as number `turn`.
     pub fn request(&self, turn: usize) -> &[u8] {
         let index = turn.checked_rem(self.requests.len()).unwrap_or_default();
@@ -83,7 +83,7 @@ impl Exchange {
     }
 }
 
-impl Request {
+impl ScenarioRequest {
     /// The path sent.
     pub fn path(&self) -> String {
         match self {
@@ -97,37 +97,37 @@ impl Request {
 
     /// Whether a target passes it on, so that the origin alone can be asked as well.
     pub fn reaches_origin(&self) -> bool {
-        !matches!(self, Self::Miss | Self::Varied { answer: Answer::Target(_), .. })
+        !matches!(self, Self::Miss | Self::Varied { answer: ResponseOrigin::Target(_), .. })
     }
 
     /// Makes the request ready for `target`.
-    pub fn exchange(&self, target: SocketAddr) -> Exchange {
+    pub fn exchange(&self, target: SocketAddr) -> LoadExchange {
         let path = self.path();
         let common = format!("Host: {target}\r\nUser-Agent: eddy-bench\r\nAccept: */*\r\n");
         match self {
-            Self::Get { bytes, .. } => Exchange {
+            Self::Get { bytes, .. } => LoadExchange {
                 requests: vec![format!("GET {path} HTTP/1.1\r\n{common}\r\n").into_bytes()],
-                expected: Expected::success(pattern::body(*bytes)),
+                expected: ExpectedResponse::success(pattern::body(*bytes)),
                 is_once: false,
             },
-            Self::Miss => Exchange {
+            Self::Miss => LoadExchange {
                 requests: vec![format!("GET {path} HTTP/1.1\r\n{common}\r\n").into_bytes()],
-                expected: Expected { status: 404, body: None },
+                expected: ExpectedResponse { status: 404, body: None },
                 is_once: false,
             },
-            Self::GetOnce { bytes } => Exchange {
+            Self::GetOnce { bytes } => LoadExchange {
                 requests: vec![
                     format!("GET {path} HTTP/1.1\r\n{common}Connection: close\r\n\r\n").into_bytes(),
                 ],
-                expected: Expected::success(pattern::body(*bytes)),
+                expected: ExpectedResponse::success(pattern::body(*bytes)),
                 is_once: true,
             },
             Self::Post { bytes } => {
                 let head = format!("POST {path} HTTP/1.1\r\n{common}Content-Length: {bytes}\r\n\r\n");
                 let mut request = head.into_bytes();
                 request.extend_from_slice(&pattern::body(*bytes));
-                let expected = Expected::success(bytes.to_string().into_bytes());
-                Exchange { requests: vec![request], expected, is_once: false }
+                let expected = ExpectedResponse::success(bytes.to_string().into_bytes());
+                LoadExchange { requests: vec![request], expected, is_once: false }
             }
             Self::Book => {
                 let body = book::request_json();
@@ -135,17 +135,17 @@ impl Request {
                     "POST {path} HTTP/1.1\r\n{common}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
                     body.len()
                 );
-                let expected = Expected::success(book::response_json().into_bytes());
-                Exchange { requests: vec![request.into_bytes()], expected, is_once: false }
+                let expected = ExpectedResponse::success(book::response_json().into_bytes());
+                LoadExchange { requests: vec![request.into_bytes()], expected, is_once: false }
             }
             Self::Varied { bytes, fields, answer } => {
                 let request =
                     |fields: &&str| format!("GET {path} HTTP/1.1\r\n{common}{fields}\r\n").into_bytes();
                 let expected = match answer {
-                    Answer::Origin => Expected::success(pattern::body(*bytes)),
-                    Answer::Target(status) => Expected { status: *status, body: None },
+                    ResponseOrigin::Origin => ExpectedResponse::success(pattern::body(*bytes)),
+                    ResponseOrigin::Target(status) => ExpectedResponse { status: *status, body: None },
                 };
-                Exchange { requests: fields.iter().map(request).collect(), expected, is_once: false }
+                LoadExchange { requests: fields.iter().map(request).collect(), expected, is_once: false }
             }
         }
     }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_post_carries_its_body_and_expects_its_length() {
-        let exchange = Request::Post { bytes: 40 }.exchange(([127, 0, 0, 1], 80).into());
+        let exchange = ScenarioRequest::Post { bytes: 40 }.exchange(([127, 0, 0, 1], 80).into());
         let request = exchange.request(0);
         assert!(request.starts_with(b"POST /count HTTP/1.1\r\nHost: 127.0.0.1:80\r\n"));
         assert!(request.ends_with(&pattern::body(40)));
@@ -166,14 +166,14 @@ mod tests {
 
     #[test]
     fn a_single_get_asks_for_the_end() {
-        let exchange = Request::GetOnce { bytes: 8 }.exchange(([127, 0, 0, 1], 80).into());
+        let exchange = ScenarioRequest::GetOnce { bytes: 8 }.exchange(([127, 0, 0, 1], 80).into());
         assert!(exchange.request(7).ends_with(b"Connection: close\r\n\r\n"));
         assert!(exchange.is_once);
     }
 
     #[test]
     fn a_miss_is_answered_by_the_target_itself() {
-        let exchange = Request::Miss.exchange(([127, 0, 0, 1], 80).into());
+        let exchange = ScenarioRequest::Miss.exchange(([127, 0, 0, 1], 80).into());
         assert!(exchange.request(0).starts_with(b"GET /routeless/128 HTTP/1.1\r\n"));
         assert_eq!((exchange.expected.status, exchange.expected.body), (404, None));
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn varied_requests_take_turns() {
         let fields: &[&str] = &["A: b\r\n", ""];
-        let request = Request::Varied { bytes: 8, fields, answer: Answer::Target(401) };
+        let request = ScenarioRequest::Varied { bytes: 8, fields, answer: ResponseOrigin::Target(401) };
         let exchange = request.exchange(([127, 0, 0, 1], 80).into());
         assert!(exchange.request(0).ends_with(b"A: b\r\n\r\n"));
         assert!(exchange.request(3).ends_with(b"Accept: */*\r\n\r\n"));

@@ -11,31 +11,31 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 
-use super::connection::{Connection, Read, Sent, Stage};
-use super::exchange::Exchange;
+use super::connection::{ExchangeStage, LoadConnection, ReadProgress, SendProgress};
+use super::exchange::LoadExchange;
 use super::response::Mismatch;
 use super::schedule::Schedule;
-use super::tally::Tally;
+use super::tally::LoadStats;
 
 /// Load on one target.
 #[derive(Debug)]
 pub struct Generator<'a> {
     target: SocketAddr,
-    exchange: &'a Exchange,
+    exchange: &'a LoadExchange,
     epoll: OwnedFd,
     /// A place each; one without a connection gets one when its turn comes.
-    connections: Vec<Option<Connection>>,
+    connections: Vec<Option<LoadConnection>>,
     buffer: Vec<u8>,
     /// Connections opened so far, of those with their own source address.
     sources_used: u32,
     in_flight: usize,
     begun: Instant,
-    tally: Tally,
+    tally: LoadStats,
 }
 
 impl<'a> Generator<'a> {
     /// Prepares `connections` connections; they are opened when first used.
-    pub fn new(target: SocketAddr, exchange: &'a Exchange, connections: usize) -> Result<Self> {
+    pub fn new(target: SocketAddr, exchange: &'a LoadExchange, connections: usize) -> Result<Self> {
         // Due moments are met to the microsecond; the default slack of 50 would show in the latencies.
         rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).context("cannot set the timer slack")?;
         Ok(Self {
@@ -47,12 +47,12 @@ impl<'a> Generator<'a> {
             sources_used: 0,
             in_flight: 0,
             begun: Instant::now(),
-            tally: Tally::default(),
+            tally: LoadStats::default(),
         })
     }
 
     /// Keeps every connection busy for `window`, then waits for the last responses.
-    pub fn run_closed(&mut self, window: Duration) -> Result<Tally> {
+    pub fn run_closed(&mut self, window: Duration) -> Result<LoadStats> {
         self.begin(window);
         let mut free: Vec<usize> = (0..self.connections.len()).collect();
         let mut events = Vec::with_capacity(EVENTS_MAX);
@@ -80,7 +80,7 @@ impl<'a> Generator<'a> {
     /// Sends `rate` requests a second for `window`, whether or not responses keep up, then waits for the last ones.
     ///
     /// Latency counts from the moment a request was due, so a target that stalls pays for every request it held up.
-    pub fn run_open(&mut self, window: Duration, rate: f64, seed: u64) -> Result<Tally> {
+    pub fn run_open(&mut self, window: Duration, rate: f64, seed: u64) -> Result<LoadStats> {
         self.begin(window);
         let mut schedule = Schedule::new(rate, seed);
         let mut free: VecDeque<usize> = (0..self.connections.len()).collect();
@@ -117,12 +117,12 @@ impl<'a> Generator<'a> {
     }
 
     fn begin(&mut self, window: Duration) {
-        self.tally = Tally { window, ..Tally::default() };
+        self.tally = LoadStats { window, ..LoadStats::default() };
         self.in_flight = 0;
         self.begun = Instant::now();
     }
 
-    fn end(&mut self) -> Tally {
+    fn end(&mut self) -> LoadStats {
         if self.in_flight > 0 {
             self.tally.add_error(format!("no answer within {} s of the window's end", GRACE.as_secs()));
             self.connections.iter_mut().for_each(|place| *place = None);
@@ -158,15 +158,15 @@ impl<'a> Generator<'a> {
             None => {
                 let source = self.exchange.is_once.then(|| source_address(self.sources_used));
                 self.sources_used = self.sources_used.wrapping_add(1);
-                let connection = Connection::open(self.target, source)?;
+                let connection = LoadConnection::open(self.target, source)?;
                 epoll::add(&self.epoll, connection.socket(), key_of(index), epoll::EventFlags::IN)?;
                 connection
             }
         };
         self.in_flight += 1;
         match connection.begin(due, self.exchange) {
-            Ok(Sent::All) => {}
-            Ok(Sent::Part) => {
+            Ok(SendProgress::All) => {}
+            Ok(SendProgress::Part) => {
                 let interest = epoll::EventFlags::IN | epoll::EventFlags::OUT;
                 epoll::modify(&self.epoll, connection.socket(), key_of(index), interest)?;
             }
@@ -182,7 +182,7 @@ impl<'a> Generator<'a> {
         let Ok(index) = usize::try_from(event.data.u64()) else { return };
         let flags = event.flags;
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
-        if flags.contains(epoll::EventFlags::OUT) && connection.send(self.exchange) == Ok(Sent::All) {
+        if flags.contains(epoll::EventFlags::OUT) && connection.send(self.exchange) == Ok(SendProgress::All) {
             // A failure shows as events without end and so in the errors; there is nothing better to do here.
             let _ = epoll::modify(&self.epoll, connection.socket(), key_of(index), epoll::EventFlags::IN);
         }
@@ -193,24 +193,24 @@ impl<'a> Generator<'a> {
         let due = connection.due;
         let read = connection.read(&mut self.buffer, self.exchange);
         let is_kept = match (read, stage) {
-            (Ok(Read::More), _) => return,
-            (Ok(Read::Response { is_last }), Stage::Waiting) => {
+            (Ok(ReadProgress::More), _) => return,
+            (Ok(ReadProgress::Response { is_last }), ExchangeStage::Waiting) => {
                 self.tally.add_response(now, due);
-                connection.stage = Stage::Idle;
+                connection.stage = ExchangeStage::Idle;
                 self.tally.reconnects += u64::from(is_last && !self.exchange.is_once);
                 // A client that asked for the end closes as soon as it has its answer; some targets wait for that.
                 !is_last && !self.exchange.is_once
             }
-            (Ok(Read::End), Stage::Idle) => {
+            (Ok(ReadProgress::End), ExchangeStage::Idle) => {
                 self.tally.reconnects += 1;
                 self.connections[index] = None;
                 return;
             }
-            (Ok(Read::End), Stage::Waiting) => {
+            (Ok(ReadProgress::End), ExchangeStage::Waiting) => {
                 self.tally.add_mismatch(Mismatch::End);
                 false
             }
-            (Ok(Read::Response { .. }), Stage::Idle) => {
+            (Ok(ReadProgress::Response { .. }), ExchangeStage::Idle) => {
                 self.tally.add_mismatch(Mismatch::Surplus);
                 false
             }
@@ -222,7 +222,7 @@ impl<'a> Generator<'a> {
         if !is_kept {
             self.connections[index] = None;
         }
-        if stage != Stage::Idle {
+        if stage != ExchangeStage::Idle {
             self.in_flight = self.in_flight.saturating_sub(1);
             free.push(index);
         }
@@ -249,16 +249,16 @@ const ERRORS_MAX: u64 = 100;
 
 #[cfg(test)]
 mod tests {
-    use super::super::exchange::Request;
+    use super::super::exchange::ScenarioRequest;
     use super::*;
-    use crate::origin::Origin;
+    use crate::origin::BenchOrigin;
 
     const WINDOW: Duration = Duration::from_millis(60);
 
     fn origin() -> SocketAddr {
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            let mut origin = Origin::bind(([127, 0, 0, 1], 0).into()).unwrap();
+            let mut origin = BenchOrigin::bind(([127, 0, 0, 1], 0).into()).unwrap();
             sender.send(origin.address()).unwrap();
             origin.serve()
         });
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "each caller makes one for this call")]
-    fn check_closed(request: Request) {
+    fn check_closed(request: ScenarioRequest) {
         let target = origin();
         let exchange = request.exchange(target);
         let mut generator = Generator::new(target, &exchange, 4).unwrap();
@@ -278,20 +278,20 @@ mod tests {
 
     #[test]
     fn a_closed_loop_gets_what_it_asks_for() {
-        check_closed(Request::Get { prefix: String::new(), bytes: 128 });
-        check_closed(Request::Get { prefix: "/route-7".to_owned(), bytes: 1 << 20 });
-        check_closed(Request::Post { bytes: 64 * 1024 });
+        check_closed(ScenarioRequest::Get { prefix: String::new(), bytes: 128 });
+        check_closed(ScenarioRequest::Get { prefix: "/route-7".to_owned(), bytes: 1 << 20 });
+        check_closed(ScenarioRequest::Post { bytes: 64 * 1024 });
     }
 
     #[test]
     fn a_connection_a_request_is_opened_and_closed() {
-        check_closed(Request::GetOnce { bytes: 128 });
+        check_closed(ScenarioRequest::GetOnce { bytes: 128 });
     }
 
     #[test]
     fn an_open_loop_keeps_its_rate() {
         let target = origin();
-        let exchange = Request::Get { prefix: String::new(), bytes: 128 }.exchange(target);
+        let exchange = ScenarioRequest::Get { prefix: String::new(), bytes: 128 }.exchange(target);
         let mut generator = Generator::new(target, &exchange, 8).unwrap();
         let tally = generator.run_open(Duration::from_millis(500), 1000.0, 1).unwrap();
         assert_eq!(tally.error_text(), "");
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn an_open_loop_charges_a_stall_to_every_request_it_held_up() {
         let target = origin();
-        let exchange = Request::Get { prefix: String::new(), bytes: 1 << 20 }.exchange(target);
+        let exchange = ScenarioRequest::Get { prefix: String::new(), bytes: 1 << 20 }.exchange(target);
         let mut generator = Generator::new(target, &exchange, 1).unwrap();
         // Far more than one connection can carry: requests wait for it, and their latency says so.
         let tally = generator.run_open(WINDOW, 50_000.0, 1).unwrap();
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_wrong_answer_is_counted() {
         let target = origin();
-        let mut exchange = Request::Get { prefix: String::new(), bytes: 128 }.exchange(target);
+        let mut exchange = ScenarioRequest::Get { prefix: String::new(), bytes: 128 }.exchange(target);
         exchange.expected.body = Some(vec![b'x'; 128]);
         let mut generator = Generator::new(target, &exchange, 1).unwrap();
         let failure = generator.run_closed(WINDOW).unwrap_err();

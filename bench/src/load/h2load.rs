@@ -28,7 +28,7 @@ pub struct H2load {
 
 /// What a run of it came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct H2loadSummary {
     /// Requests, each answered with a status below 300.
     pub requests: u64,
     /// Time that they took.
@@ -86,7 +86,7 @@ impl H2load {
     ///
     /// # Errors
     /// When it is not there, or any request is answered with another status, or with another length.
-    pub fn run(&mut self, window: Duration) -> Result<Outcome> {
+    pub fn run(&mut self, window: Duration) -> Result<H2loadSummary> {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -96,7 +96,7 @@ impl H2load {
         self.send(count)
     }
 
-    fn send(&mut self, count: u64) -> Result<Outcome> {
+    fn send(&mut self, count: u64) -> Result<H2loadSummary> {
         let count = count.max((self.connections * self.streams) as u64);
         let mut command = Command::new(&self.program);
         command.args(["-t", "1", "-c", &self.connections.to_string(), "-m", &self.streams.to_string()]);
@@ -133,8 +133,8 @@ impl Drop for H2load {
 }
 
 /// Reads h2load's summary.
-fn read(text: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::default();
+fn read(text: &str) -> Option<H2loadSummary> {
+    let mut outcome = H2loadSummary::default();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("finished in ") {
             outcome.time = time(rest.split(',').next()?)?;
@@ -173,7 +173,8 @@ mod tests {
                     requests: 2000 total, 2000 started, 2000 done, 2000 succeeded, 0 failed, 0 errored, 0 timeout\n\
                     status codes: 2000 2xx, 0 3xx, 0 4xx, 0 5xx\n\
                     traffic: 287.21KB (294103) total, 3.91KB (4000) headers (space savings 97.10%), 250.00KB (256000) data\n";
-        let expected = Outcome { requests: 2000, time: Duration::from_micros(998_530), body_bytes: 256_000 };
+        let expected =
+            H2loadSummary { requests: 2000, time: Duration::from_micros(998_530), body_bytes: 256_000 };
         assert_eq!(read(text), Some(expected));
     }
 

@@ -20,7 +20,7 @@ use crate::{book, pattern};
 /// What is not as the origin gives it.
 pub fn check_get(target: SocketAddr) -> Result<()> {
     runtime()?.block_on(async {
-        let mut connection = Connection::open(target).await?;
+        let mut connection = Http2LoadConnection::open(target).await?;
         connection.get().await
     })
 }
@@ -31,7 +31,7 @@ pub fn check_get(target: SocketAddr) -> Result<()> {
 /// What is not as the service gives it.
 pub fn check_call(target: SocketAddr) -> Result<()> {
     runtime()?.block_on(async {
-        let mut connection = Connection::open(target).await?;
+        let mut connection = Http2LoadConnection::open(target).await?;
         let request = Request::builder()
             .method(Method::POST)
             .uri(format!("http://{target}{}", book::SAY))
@@ -50,7 +50,7 @@ pub fn check_call(target: SocketAddr) -> Result<()> {
 /// Open connections that have each carried one exchange and then say nothing.
 #[derive(Debug)]
 pub struct IdleHttp2 {
-    connections: Vec<Connection>,
+    connections: Vec<Http2LoadConnection>,
     runtime: Runtime,
 }
 
@@ -65,7 +65,7 @@ impl IdleHttp2 {
             let mut connections = Vec::with_capacity(count);
             for index in 0..count {
                 let name = || format!("connection {index} of {count}");
-                let mut connection = Connection::open(target).await.with_context(name)?;
+                let mut connection = Http2LoadConnection::open(target).await.with_context(name)?;
                 connection.get().await.with_context(name)?;
                 connections.push(connection);
             }
@@ -82,20 +82,20 @@ impl IdleHttp2 {
 }
 
 #[derive(Debug)]
-struct Connection {
+struct Http2LoadConnection {
     target: SocketAddr,
     /// The connection ends when there is none left that could send on it.
     sender: SendRequest<Bytes>,
     end: JoinHandle<Result<(), h2::Error>>,
 }
 
-struct Answer {
+struct Http2LoadResponse {
     status: u16,
     body: Vec<u8>,
     trailers: Option<HeaderMap>,
 }
 
-impl Connection {
+impl Http2LoadConnection {
     async fn open(target: SocketAddr) -> Result<Self> {
         let socket =
             TcpStream::connect(target).await.with_context(|| format!("cannot connect to {target}"))?;
@@ -112,11 +112,11 @@ impl Connection {
         Ok(())
     }
 
-    async fn ask(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Answer> {
+    async fn ask(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Http2LoadResponse> {
         timeout(PATIENCE, self.exchange(request, body)).await.context("no answer")?
     }
 
-    async fn exchange(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Answer> {
+    async fn exchange(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Http2LoadResponse> {
         std::future::poll_fn(|cx| self.sender.poll_ready(cx)).await?;
         let (response, mut stream) = self.sender.send_request(request, body.is_none())?;
         if let Some(body) = body {
@@ -130,7 +130,7 @@ impl Connection {
             incoming.flow_control().release_capacity(piece.len())?;
             body.extend_from_slice(&piece);
         }
-        Ok(Answer { status, body, trailers: incoming.trailers().await? })
+        Ok(Http2LoadResponse { status, body, trailers: incoming.trailers().await? })
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
     fn connections_stay_open() {
         let runtime = runtime().unwrap();
         let target = calls::start().unwrap();
-        let connection = runtime.block_on(Connection::open(target)).unwrap();
+        let connection = runtime.block_on(Http2LoadConnection::open(target)).unwrap();
         let idle = IdleHttp2 { connections: vec![connection], runtime };
         assert_eq!(idle.closed_count(), 0);
     }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::connection::{Connection, Read};
-use super::exchange::Exchange;
+use super::connection::{LoadConnection, ReadProgress};
+use super::exchange::LoadExchange;
 
 /// Open connections, kept alive and idle.
 #[derive(Debug)]
 pub struct IdleConnections {
-    connections: Vec<Connection>,
+    connections: Vec<LoadConnection>,
 }
 
 impl IdleConnections {
@@ -19,7 +19,7 @@ impl IdleConnections {
     ///
     /// # Errors
     /// The first connection or exchange that fails.
-    pub fn open(target: SocketAddr, exchange: &Exchange, count: usize) -> Result<Self> {
+    pub fn open(target: SocketAddr, exchange: &LoadExchange, count: usize) -> Result<Self> {
         let mut connections = Vec::with_capacity(count);
         let mut buffer = vec![0; READ_BYTES];
         for index in 0..count {
@@ -37,13 +37,20 @@ impl IdleConnections {
     }
 }
 
-fn open_one(target: SocketAddr, exchange: &Exchange, index: usize, buffer: &mut [u8]) -> Result<Connection> {
+fn open_one(
+    target: SocketAddr,
+    exchange: &LoadExchange,
+    index: usize,
+    buffer: &mut [u8],
+) -> Result<LoadConnection> {
     let source = u8::try_from(index / CONNECTIONS_PER_SOURCE).context("too many connections")?;
-    let mut connection = Connection::open(target, Some(Ipv4Addr::new(127, 0, 1, source)))?;
+    let mut connection = LoadConnection::open(target, Some(Ipv4Addr::new(127, 0, 1, source)))?;
     connection.begin(Duration::ZERO, exchange).context("cannot send")?;
     match connection.read_whole(buffer, exchange) {
-        Ok(Read::Response { is_last: false }) => Ok(connection),
-        Ok(Read::Response { is_last: true } | Read::End | Read::More) => bail!("the target closed it"),
+        Ok(ReadProgress::Response { is_last: false }) => Ok(connection),
+        Ok(ReadProgress::Response { is_last: true } | ReadProgress::End | ReadProgress::More) => {
+            bail!("the target closed it")
+        }
         Err(mismatch) => bail!("unexpected response: {mismatch}"),
     }
 }

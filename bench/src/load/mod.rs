@@ -13,12 +13,12 @@ mod talk;
 mod tally;
 pub mod wrk;
 
-pub use exchange::{Answer, Exchange, Expected, Request};
+pub use exchange::{ExpectedResponse, LoadExchange, ResponseOrigin, ScenarioRequest};
 pub use generator::Generator;
-pub use h2load::{H2load, Outcome};
+pub use h2load::{H2load, H2loadSummary};
 pub use http2::{IdleHttp2, check_call, check_get};
 pub use idle::IdleConnections;
 pub use response::Mismatch;
 pub use shake::Shakers;
 pub use talk::{Talk, Talkers, pull};
-pub use tally::Tally;
+pub use tally::LoadStats;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use memchr::memmem;
 
-use super::exchange::Expected;
+use super::exchange::ExpectedResponse;
 
 /// Reads one response after another on a connection.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct ResponseReader {
     /// Bytes of the body under way.
     length: usize,
     /// Where in its framing a chunked body is.
-    chunk: Option<Chunk>,
+    chunk: Option<ChunkParseState>,
     is_last: bool,
     /// Responses finished; decides which large bodies are compared in full.
     finished: u64,
@@ -24,7 +24,7 @@ pub(super) struct ResponseReader {
 
 /// How far a response has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ResponseProgress {
     /// More bytes are awaited.
     More,
     /// The response is whole and as expected.
@@ -58,7 +58,11 @@ impl ResponseReader {
     ///
     /// # Errors
     /// How the response differs.
-    pub(super) fn feed(&mut self, bytes: &[u8], expected: &Expected) -> Result<Step, Mismatch> {
+    pub(super) fn feed(
+        &mut self,
+        bytes: &[u8],
+        expected: &ExpectedResponse,
+    ) -> Result<ResponseProgress, Mismatch> {
         if let Some(received) = self.received {
             return match self.chunk {
                 Some(chunk) => self.feed_chunks(chunk, received, bytes, expected),
@@ -78,7 +82,7 @@ impl ResponseReader {
                 None => self.head = head,
             }
         }
-        if self.head.len() > HEAD_BYTES_MAX { Err(Mismatch::Head) } else { Ok(Step::More) }
+        if self.head.len() > HEAD_BYTES_MAX { Err(Mismatch::Head) } else { Ok(ResponseProgress::More) }
     }
 
     /// A response has begun and not ended.
@@ -86,15 +90,20 @@ impl ResponseReader {
         self.received.is_some() || !self.head.is_empty()
     }
 
-    fn feed_head(&mut self, bytes: &[u8], at: usize, expected: &Expected) -> Result<Step, Mismatch> {
+    fn feed_head(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        expected: &ExpectedResponse,
+    ) -> Result<ResponseProgress, Mismatch> {
         let (head, rest) = bytes.split_at_checked(at + END.len()).ok_or(Mismatch::Head)?;
-        let head = Head::parse(head)?;
+        let head = LoadResponseHead::parse(head)?;
         if head.status != expected.status {
             return Err(Mismatch::Status(head.status));
         }
         self.is_last = head.is_last;
         if head.is_chunked {
-            return self.feed_chunks(Chunk::Size(0), 0, rest, expected);
+            return self.feed_chunks(ChunkParseState::Size(0), 0, rest, expected);
         }
         let Some(length) = head.length else { return Err(Mismatch::Length) };
         if expected.body.as_ref().is_some_and(|body| body.len() != length) {
@@ -104,7 +113,12 @@ impl ResponseReader {
         self.feed_body(0, rest, expected)
     }
 
-    fn feed_body(&mut self, received: usize, bytes: &[u8], expected: &Expected) -> Result<Step, Mismatch> {
+    fn feed_body(
+        &mut self,
+        received: usize,
+        bytes: &[u8],
+        expected: &ExpectedResponse,
+    ) -> Result<ResponseProgress, Mismatch> {
         if received + bytes.len() > self.length {
             return Err(Mismatch::Surplus);
         }
@@ -112,48 +126,56 @@ impl ResponseReader {
         let received = received + bytes.len();
         if received < self.length {
             self.received = Some(received);
-            return Ok(Step::More);
+            return Ok(ResponseProgress::More);
         }
         Ok(self.finish())
     }
 
     fn feed_chunks(
         &mut self,
-        mut chunk: Chunk,
+        mut chunk: ChunkParseState,
         mut received: usize,
         mut bytes: &[u8],
-        expected: &Expected,
-    ) -> Result<Step, Mismatch> {
+        expected: &ExpectedResponse,
+    ) -> Result<ResponseProgress, Mismatch> {
         while let Some((&first, rest)) = bytes.split_first() {
-            if let Chunk::Data(left) = chunk {
+            if let ChunkParseState::Data(left) = chunk {
                 let (piece, rest) = bytes.split_at(left.min(bytes.len()));
                 self.compare(received, piece, expected)?;
                 received += piece.len();
-                chunk = if piece.len() == left { Chunk::DataEnd } else { Chunk::Data(left - piece.len()) };
+                chunk = if piece.len() == left {
+                    ChunkParseState::DataEnd
+                } else {
+                    ChunkParseState::Data(left - piece.len())
+                };
                 bytes = rest;
                 continue;
             }
             chunk = match (chunk, first) {
                 (_, b'\r') => chunk,
-                (Chunk::Size(0), b'\n') => Chunk::End,
-                (Chunk::Size(size), b'\n') => Chunk::Data(size),
-                (Chunk::Size(size), digit) if size <= CHUNK_BYTES_MAX => Chunk::Size(size * 16 + hex(digit)?),
-                (Chunk::DataEnd, b'\n') => Chunk::Size(0),
-                (Chunk::End, b'\n') if !rest.is_empty() => return Err(Mismatch::Surplus),
-                (Chunk::End, b'\n') if expected.body.as_ref().is_some_and(|body| body.len() != received) => {
+                (ChunkParseState::Size(0), b'\n') => ChunkParseState::End,
+                (ChunkParseState::Size(size), b'\n') => ChunkParseState::Data(size),
+                (ChunkParseState::Size(size), digit) if size <= CHUNK_BYTES_MAX => {
+                    ChunkParseState::Size(size * 16 + hex(digit)?)
+                }
+                (ChunkParseState::DataEnd, b'\n') => ChunkParseState::Size(0),
+                (ChunkParseState::End, b'\n') if !rest.is_empty() => return Err(Mismatch::Surplus),
+                (ChunkParseState::End, b'\n')
+                    if expected.body.as_ref().is_some_and(|body| body.len() != received) =>
+                {
                     return Err(Mismatch::Length);
                 }
-                (Chunk::End, b'\n') => return Ok(self.finish()),
+                (ChunkParseState::End, b'\n') => return Ok(self.finish()),
                 _ => return Err(Mismatch::Chunk),
             };
             bytes = rest;
         }
         (self.received, self.chunk) = (Some(received), Some(chunk));
-        Ok(Step::More)
+        Ok(ResponseProgress::More)
     }
 
     /// A piece of the body, after so many bytes of it, is what it should be.
-    fn compare(&self, received: usize, bytes: &[u8], expected: &Expected) -> Result<(), Mismatch> {
+    fn compare(&self, received: usize, bytes: &[u8], expected: &ExpectedResponse) -> Result<(), Mismatch> {
         let Some(body) = &expected.body else { return Ok(()) };
         let expected = body.get(received..received + bytes.len()).ok_or(Mismatch::Surplus)?;
         let is_full = body.len() <= FULL_BYTES_MAX || self.finished.is_multiple_of(FULL_EVERY);
@@ -161,16 +183,16 @@ impl ResponseReader {
         if is_same { Ok(()) } else { Err(Mismatch::Body) }
     }
 
-    fn finish(&mut self) -> Step {
+    fn finish(&mut self) -> ResponseProgress {
         (self.received, self.chunk) = (None, None);
         self.finished += 1;
-        Step::Done { is_last: self.is_last }
+        ResponseProgress::Done { is_last: self.is_last }
     }
 }
 
 /// What comes next in a chunked body; carriage returns are passed over.
 #[derive(Clone, Copy, Debug)]
-enum Chunk {
+enum ChunkParseState {
     /// Digits of a size, of which so much is known, and the end of their line.
     Size(usize),
     /// So many bytes of the chunk.
@@ -201,14 +223,14 @@ impl fmt::Display for Mismatch {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Head {
+struct LoadResponseHead {
     status: u16,
     length: Option<usize>,
     is_chunked: bool,
     is_last: bool,
 }
 
-impl Head {
+impl LoadResponseHead {
     fn parse(bytes: &[u8]) -> Result<Self, Mismatch> {
         let digits = bytes.strip_prefix(b"HTTP/1.1 ").and_then(|rest| rest.get(..3)).ok_or(Mismatch::Head)?;
         let status = number(digits).and_then(|status| u16::try_from(status).ok()).ok_or(Mismatch::Head)?;
@@ -260,14 +282,14 @@ mod tests {
 
     const OK: &str = "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\n\r\nhello";
 
-    fn hello() -> Expected {
-        Expected::success(b"hello".to_vec())
+    fn hello() -> ExpectedResponse {
+        ExpectedResponse::success(b"hello".to_vec())
     }
 
-    fn check(input: &str, expected: Result<Step, Mismatch>) {
+    fn check(input: &str, expected: Result<ResponseProgress, Mismatch>) {
         for piece in [1, 2, 7, 1000] {
             let mut reader = ResponseReader::default();
-            let mut last = Ok(Step::More);
+            let mut last = Ok(ResponseProgress::More);
             for bytes in input.as_bytes().chunks(piece) {
                 last = reader.feed(bytes, &hello());
                 if last.is_err() {
@@ -281,9 +303,9 @@ mod tests {
     #[test]
     fn chunks_make_a_body() {
         let chunked = |body: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
-        check(&chunked("5\r\nhello\r\n0\r\n\r\n"), Ok(Step::Done { is_last: false }));
-        check(&chunked("2\r\nhe\r\n03\r\nllo\r\n0\r\n\r\n"), Ok(Step::Done { is_last: false }));
-        check(&chunked("5\r\nhello\r\n0\r\n"), Ok(Step::More));
+        check(&chunked("5\r\nhello\r\n0\r\n\r\n"), Ok(ResponseProgress::Done { is_last: false }));
+        check(&chunked("2\r\nhe\r\n03\r\nllo\r\n0\r\n\r\n"), Ok(ResponseProgress::Done { is_last: false }));
+        check(&chunked("5\r\nhello\r\n0\r\n"), Ok(ResponseProgress::More));
         check(&chunked("4\r\nhell\r\n0\r\n\r\n"), Err(Mismatch::Length));
         check(&chunked("5\r\nhallo\r\n"), Err(Mismatch::Body));
         check(&chunked("6\r\nhello!\r\n"), Err(Mismatch::Surplus));
@@ -295,15 +317,15 @@ mod tests {
 
     #[test]
     fn whole_responses_are_done() {
-        check(OK, Ok(Step::Done { is_last: false }));
+        check(OK, Ok(ResponseProgress::Done { is_last: false }));
         let closing = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello";
-        check(closing, Ok(Step::Done { is_last: true }));
+        check(closing, Ok(ResponseProgress::Done { is_last: true }));
     }
 
     #[test]
     fn parts_want_more() {
         for length in 1..OK.len() {
-            check(&OK[..length], Ok(Step::More));
+            check(&OK[..length], Ok(ResponseProgress::More));
         }
     }
 
@@ -318,11 +340,11 @@ mod tests {
 
     #[test]
     fn a_body_of_any_bytes_ends_where_it_says() {
-        let any = Expected { status: 401, body: None };
+        let any = ExpectedResponse { status: 401, body: None };
         let text = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\n";
         let mut reader = ResponseReader::default();
-        assert_eq!(reader.feed(format!("{text}he").as_bytes(), &any), Ok(Step::More));
-        assert_eq!(reader.feed(b"llo", &any), Ok(Step::Done { is_last: false }));
+        assert_eq!(reader.feed(format!("{text}he").as_bytes(), &any), Ok(ResponseProgress::More));
+        assert_eq!(reader.feed(b"llo", &any), Ok(ResponseProgress::Done { is_last: false }));
         assert_eq!(reader.feed(format!("{text}hello!").as_bytes(), &any), Err(Mismatch::Surplus));
         assert_eq!(ResponseReader::default().feed(OK.as_bytes(), &any), Err(Mismatch::Status(200)));
     }
@@ -343,17 +365,17 @@ mod tests {
     #[test]
     fn one_large_body_in_sixteen_is_compared_in_full() {
         let mut wrong = pattern::body(FULL_BYTES_MAX + 1);
-        let body = Expected::success(wrong.clone());
+        let body = ExpectedResponse::success(wrong.clone());
         wrong[FULL_BYTES_MAX / 2] ^= 1;
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", wrong.len());
         let mut reader = ResponseReader::default();
-        assert_eq!(reader.feed(head.as_bytes(), &body), Ok(Step::More));
+        assert_eq!(reader.feed(head.as_bytes(), &body), Ok(ResponseProgress::More));
         assert_eq!(reader.feed(&wrong, &body), Err(Mismatch::Body));
         let mut reader = ResponseReader { finished: 1, ..ResponseReader::default() };
-        assert_eq!(reader.feed(head.as_bytes(), &body), Ok(Step::More));
-        assert_eq!(reader.feed(&wrong, &body), Ok(Step::Done { is_last: false }));
+        assert_eq!(reader.feed(head.as_bytes(), &body), Ok(ResponseProgress::More));
+        assert_eq!(reader.feed(&wrong, &body), Ok(ResponseProgress::Done { is_last: false }));
         wrong[0] ^= 1;
-        assert_eq!(reader.feed(head.as_bytes(), &body), Ok(Step::More));
+        assert_eq!(reader.feed(head.as_bytes(), &body), Ok(ResponseProgress::More));
         assert_eq!(reader.feed(&wrong, &body), Err(Mismatch::Body));
     }
 }

@@ -7,7 +7,7 @@ use super::response::Mismatch;
 
 /// Counts of one window.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct LoadStats {
     /// Responses that were as expected, the last ones after the window's end included.
     pub requests: u64,
     /// Of these, the ones inside the window.
@@ -24,7 +24,7 @@ pub struct Tally {
     pub errors: BTreeMap<String, u64>,
 }
 
-impl Tally {
+impl LoadStats {
     /// Responses a second inside the window.
     pub fn rate(&self) -> f64 {
         self.requests_in_time as f64 / self.window.as_secs_f64().max(f64::MIN_POSITIVE)
@@ -106,18 +106,18 @@ mod tests {
 
     #[test]
     fn the_rate_counts_what_was_in_time() {
-        let tally = Tally {
+        let tally = LoadStats {
             requests: 120,
             requests_in_time: 100,
             window: Duration::from_millis(500),
-            ..Tally::default()
+            ..LoadStats::default()
         };
         assert!((tally.rate() - 200.0).abs() < 1e-9);
     }
 
     #[test]
     fn errors_are_summed_and_named() {
-        let mut tally = Tally::default();
+        let mut tally = LoadStats::default();
         tally.add_mismatch(Mismatch::Status(502));
         tally.add_mismatch(Mismatch::Status(502));
         tally.add_error("stalled".to_owned());

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::exchange::Request;
-use super::tally::Tally;
+use super::exchange::ScenarioRequest;
+use super::tally::LoadStats;
 
 /// Runs wrk in a closed loop for `window`, whole seconds and at least one.
 ///
@@ -16,23 +16,27 @@ use super::tally::Tally;
 pub fn run(
     wrk: &Path,
     target: SocketAddr,
-    request: &Request,
+    request: &ScenarioRequest,
     connections: usize,
     window: Duration,
-) -> Result<Tally> {
+) -> Result<LoadStats> {
     let seconds = window.as_secs().max(1);
     let mut command = Command::new(wrk);
     command.args(["-t", "1", "-c", &connections.to_string(), "-d", &format!("{seconds}s")]);
     command.args(["-H", "User-Agent: eddy-bench", "-H", "Accept: */*"]);
     match request {
-        Request::Get { .. } => {}
-        Request::Miss => bail!("wrk takes 404 for an error; leave misses to our own generator"),
-        Request::GetOnce { .. } => {
+        ScenarioRequest::Get { .. } => {}
+        ScenarioRequest::Miss => bail!("wrk takes 404 for an error; leave misses to our own generator"),
+        ScenarioRequest::GetOnce { .. } => {
             command.args(["-H", "Connection: close"]);
         }
-        Request::Post { .. } => bail!("wrk posts only with a script; leave `post-64k` to our own generator"),
-        Request::Book => bail!("wrk posts only with a script; leave `transcode` to our own generator"),
-        Request::Varied { .. } => {
+        ScenarioRequest::Post { .. } => {
+            bail!("wrk posts only with a script; leave `post-64k` to our own generator")
+        }
+        ScenarioRequest::Book => {
+            bail!("wrk posts only with a script; leave `transcode` to our own generator")
+        }
+        ScenarioRequest::Varied { .. } => {
             bail!("wrk varies requests only with a script; leave filters to our own generator")
         }
     }
@@ -46,8 +50,8 @@ pub fn run(
 }
 
 /// Reads wrk's summary.
-fn read(text: &str) -> Option<Tally> {
-    let mut tally = Tally::default();
+fn read(text: &str) -> Option<LoadStats> {
+    let mut tally = LoadStats::default();
     for line in text.lines().map(str::trim) {
         if let Some((count, rest)) = line.split_once(" requests in ") {
             tally.requests = count.parse().ok()?;

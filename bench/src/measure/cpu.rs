@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use super::tree::Entry;
+use super::tree::ProcessStat;
 
 /// CPU used until some moment by a set of processes, thread by thread.
 #[derive(Clone, Debug, Default)]
-pub struct Reading {
+pub struct CpuUsageSnapshot {
     /// Nanoseconds on a CPU by thread, as the scheduler counts them.
     threads: BTreeMap<i32, u64>,
     user_ticks: u64,
@@ -26,15 +26,15 @@ pub struct Used {
     pub system_ticks: u64,
 }
 
-impl Reading {
+impl CpuUsageSnapshot {
     /// Reads the processes `members`.
     ///
     /// The scheduler's count in `/proc/ID/task/*/schedstat` has nanoseconds; the ticks of `/proc/ID/stat` have 10 ms,
     /// 1 % of a window, and serve for the split between user and system, and where there is no schedstat.
-    pub fn take(members: &[Entry]) -> Self {
+    pub fn take(members: &[ProcessStat]) -> Self {
         let mut reading = Self::default();
         for id in members.iter().map(|entry| entry.id) {
-            if let Some(entry) = Entry::read(id) {
+            if let Some(entry) = ProcessStat::read(id) {
                 reading.user_ticks += entry.user_ticks;
                 reading.system_ticks += entry.system_ticks;
             }
@@ -75,8 +75,8 @@ impl Reading {
 mod tests {
     use super::*;
 
-    fn reading(threads: &[(i32, u64)], user_ticks: u64, system_ticks: u64) -> Reading {
-        Reading { threads: threads.iter().copied().collect(), user_ticks, system_ticks }
+    fn reading(threads: &[(i32, u64)], user_ticks: u64, system_ticks: u64) -> CpuUsageSnapshot {
+        CpuUsageSnapshot { threads: threads.iter().copied().collect(), user_ticks, system_ticks }
     }
 
     #[test]
@@ -96,12 +96,12 @@ mod tests {
 
     #[test]
     fn work_of_our_own_is_seen() {
-        let us = [Entry::read(i32::try_from(std::process::id()).unwrap()).unwrap()];
-        let before = Reading::take(&us);
+        let us = [ProcessStat::read(i32::try_from(std::process::id()).unwrap()).unwrap()];
+        let before = CpuUsageSnapshot::take(&us);
         let mut sum = 0_u64;
         for number in 0..20_000_000_u64 {
             sum = std::hint::black_box(sum.wrapping_add(crate::pattern::mix(number)));
         }
-        assert!(Reading::take(&us).since(&before).total > Duration::from_millis(5), "{sum}");
+        assert!(CpuUsageSnapshot::take(&us).since(&before).total > Duration::from_millis(5), "{sum}");
     }
 }

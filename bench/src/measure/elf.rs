@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 /// Sizes of a program's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct BinarySize {
     /// The whole file, with whatever symbols it carries.
     pub file_bytes: u64,
     /// The parts that are loaded to run it.
@@ -15,9 +15,9 @@ pub struct Size {
 }
 
 /// Measures the program at `path`.
-pub fn size(path: &Path) -> Result<Size> {
+pub fn size(path: &Path) -> Result<BinarySize> {
     let bytes = fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    Ok(Size { file_bytes: bytes.len() as u64, loaded_bytes: loaded_bytes(&bytes) })
+    Ok(BinarySize { file_bytes: bytes.len() as u64, loaded_bytes: loaded_bytes(&bytes) })
 }
 
 /// Adds up the loadable segments of a 64-bit little-endian ELF file.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Facts about the machine and its state when the run began.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Machine {
+pub struct MachineInfo {
     /// Seconds since 1970 when the run began.
     pub unix_seconds: u64,
     /// Kernel release.
@@ -27,7 +27,7 @@ pub struct Machine {
     pub files_max: u64,
 }
 
-impl Machine {
+impl MachineInfo {
     /// Looks at this machine.
     pub fn look() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_cores_and_files() {
-        let machine = Machine::look();
+        let machine = MachineInfo::look();
         assert!(machine.cores > 0 && machine.files_max > 0 && !machine.kernel.is_empty());
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use super::tree::Entry;
+use super::tree::ProcessStat;
 
 /// Resident bytes of the processes `members`, added up.
 ///
 /// Pages they share are counted once for each, which a difference between two readings cancels.
-pub fn resident_bytes(members: &[Entry]) -> u64 {
+pub fn resident_bytes(members: &[ProcessStat]) -> u64 {
     members.iter().filter_map(|entry| resident_bytes_of(entry.id)).sum()
 }
 
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn we_hold_memory() {
         let id = i32::try_from(std::process::id()).unwrap();
-        assert!(resident_bytes(&[Entry::read(id).unwrap()]) > 100_000);
+        assert!(resident_bytes(&[ProcessStat::read(id).unwrap()]) > 100_000);
         assert_eq!(resident_bytes_of(i32::MAX), None);
     }
 }

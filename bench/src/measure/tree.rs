@@ -4,7 +4,7 @@ use std::fs;
 
 /// A process, from `/proc/ID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ProcessStat {
     /// Its id.
     pub id: i32,
     /// The id of the process it came of.
@@ -21,7 +21,7 @@ pub struct Entry {
     pub started: u64,
 }
 
-impl Entry {
+impl ProcessStat {
     /// Reads the process `id`.
     pub fn read(id: i32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
@@ -50,21 +50,21 @@ impl Entry {
 }
 
 /// The process `root`, its descendants and the members of its group.
-pub fn members(root: i32) -> Vec<Entry> {
+pub fn members(root: i32) -> Vec<ProcessStat> {
     select(&all(), root)
 }
 
-fn all() -> Vec<Entry> {
+fn all() -> Vec<ProcessStat> {
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let names = folder.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter_map(|name| name.parse().ok()).filter_map(Entry::read).collect()
+    names.filter_map(|name| name.parse().ok()).filter_map(ProcessStat::read).collect()
 }
 
-fn select(entries: &[Entry], root: i32) -> Vec<Entry> {
-    let mut found: Vec<Entry> =
+fn select(entries: &[ProcessStat], root: i32) -> Vec<ProcessStat> {
+    let mut found: Vec<ProcessStat> =
         entries.iter().filter(|entry| entry.id == root || entry.group == root).copied().collect();
     let mut next = 0;
-    while let Some(&Entry { id: parent, .. }) = found.get(next) {
+    while let Some(&ProcessStat { id: parent, .. }) = found.get(next) {
         next += 1;
         for entry in entries.iter().filter(|entry| entry.parent == parent) {
             if !found.contains(entry) {
@@ -79,16 +79,16 @@ fn select(entries: &[Entry], root: i32) -> Vec<Entry> {
 mod tests {
     use super::*;
 
-    fn entry(id: i32, parent: i32, group: i32) -> Entry {
-        Entry { id, parent, group, is_dead: false, user_ticks: 0, system_ticks: 0, started: 0 }
+    fn entry(id: i32, parent: i32, group: i32) -> ProcessStat {
+        ProcessStat { id, parent, group, is_dead: false, user_ticks: 0, system_ticks: 0, started: 0 }
     }
 
     #[test]
     fn a_line_is_read() {
         let line = "42 (a) b (c) S 7 40 40 0 -1 4194304 141 0 1 0 13 5 0 0 20 0 1 0 80487";
-        let expected = Entry { started: 80_487, user_ticks: 13, system_ticks: 5, ..entry(42, 7, 40) };
-        assert_eq!(Entry::parse(line), Some(expected));
-        assert_eq!(Entry::parse("42 (a"), None);
+        let expected = ProcessStat { started: 80_487, user_ticks: 13, system_ticks: 5, ..entry(42, 7, 40) };
+        assert_eq!(ProcessStat::parse(line), Some(expected));
+        assert_eq!(ProcessStat::parse("42 (a"), None);
     }
 
     #[test]

@@ -8,11 +8,11 @@ use crate::{book, pattern};
 
 /// A request as far as the origin cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct OriginRequest {
     /// Bytes of the head, the empty line included.
     pub head_bytes: usize,
     /// What to answer.
-    pub ask: Ask,
+    pub ask: RequestedResource,
     /// Bytes of the body that follows the head, where it tells.
     pub body_bytes: u64,
     /// Whether the body comes in chunks, of which only calls are taken.
@@ -23,7 +23,7 @@ pub(super) struct Request {
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(super) enum RequestedResource {
     /// `GET /any/path/N`: N bytes.
     Bytes(usize),
     /// `POST /anything`: how many bytes the body had.
@@ -40,13 +40,13 @@ pub(super) enum Ask {
     Unknown,
 }
 
-impl Request {
+impl OriginRequest {
     /// Reads the request at the start of `bytes`; `None` until its head is whole.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let head_bytes = memmem::find(bytes, b"\r\n\r\n")? + 4;
         let head = bytes.get(..head_bytes)?;
         let mut lines = head.split(|&byte| byte == b'\n');
-        let ask = Ask::parse(lines.next().unwrap_or_default());
+        let ask = RequestedResource::parse(lines.next().unwrap_or_default());
         let mut request = Self { head_bytes, ask, body_bytes: 0, is_chunked: false, is_last: false };
         for line in lines {
             request.read_field(line.trim_ascii_end());
@@ -65,22 +65,22 @@ impl Request {
         if name.eq_ignore_ascii_case(b"content-length") {
             match number(value) {
                 Some(length) => self.body_bytes = length,
-                None => self.ask = Ask::Unknown,
+                None => self.ask = RequestedResource::Unknown,
             }
         } else if name.eq_ignore_ascii_case(b"connection") {
             self.is_last = value.eq_ignore_ascii_case(b"close");
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
             // Every body of the benchmark has a length, and a target that changes the framing is to be seen; the length of
             // what a target makes itself is its own affair.
-            self.is_chunked = self.ask == Ask::Call;
+            self.is_chunked = self.ask == RequestedResource::Call;
             if !self.is_chunked {
-                self.ask = Ask::Unknown;
+                self.ask = RequestedResource::Unknown;
             }
         }
     }
 }
 
-impl Ask {
+impl RequestedResource {
     fn parse(line: &[u8]) -> Self {
         let mut words = line.split(|&byte| byte == b' ');
         let method = words.next().unwrap_or_default();
@@ -106,17 +106,17 @@ impl Ask {
 
 /// Answers made once and sent many times.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
-    made: Vec<(Ask, u64, Rc<[u8]>)>,
+pub(super) struct OriginResponseCache {
+    made: Vec<(RequestedResource, u64, Rc<[u8]>)>,
 }
 
-impl Answers {
+impl OriginResponseCache {
     /// The whole answer to `ask` after a body of `body_bytes`; `head` is the request's.
     ///
     /// # Cost
     /// Nothing but a short search after the first time.
-    pub(super) fn answer(&mut self, ask: Ask, body_bytes: u64, head: &[u8]) -> Rc<[u8]> {
-        if ask == Ask::Head {
+    pub(super) fn answer(&mut self, ask: RequestedResource, body_bytes: u64, head: &[u8]) -> Rc<[u8]> {
+        if ask == RequestedResource::Head {
             return respond("200 OK", head).into();
         }
         let known = self.made.iter().find(|(made, count, _)| *made == ask && *count == body_bytes);
@@ -131,15 +131,17 @@ impl Answers {
     }
 }
 
-fn make(ask: Ask, body_bytes: u64) -> Vec<u8> {
+fn make(ask: RequestedResource, body_bytes: u64) -> Vec<u8> {
     let (status, body) = match ask {
-        Ask::Bytes(length) => ("200 OK", pattern::body(length)),
-        Ask::Mark => ("200 OK", MARK.to_vec()),
-        Ask::Book => ("200 OK", book::response_json().into_bytes()),
-        Ask::Call => return book::answer(),
-        Ask::Count => ("200 OK", body_bytes.to_string().into_bytes()),
+        RequestedResource::Bytes(length) => ("200 OK", pattern::body(length)),
+        RequestedResource::Mark => ("200 OK", MARK.to_vec()),
+        RequestedResource::Book => ("200 OK", book::response_json().into_bytes()),
+        RequestedResource::Call => return book::answer(),
+        RequestedResource::Count => ("200 OK", body_bytes.to_string().into_bytes()),
         // The head is not known here; only a request that promised a body comes this way, and its head is gone.
-        Ask::Unknown | Ask::Head => ("400 Bad Request", b"the origin serves GET /N and POST\n".to_vec()),
+        RequestedResource::Unknown | RequestedResource::Head => {
+            ("400 Bad Request", b"the origin serves GET /N and POST\n".to_vec())
+        }
     };
     respond(status, &body)
 }
@@ -168,44 +170,49 @@ const ANSWERS_MAX: usize = 64;
 mod tests {
     use super::*;
 
-    fn check(head: &str, ask: Ask, body_bytes: u64, is_last: bool) {
+    fn check(head: &str, ask: RequestedResource, body_bytes: u64, is_last: bool) {
         let is_chunked = false;
-        let expected = Request { head_bytes: head.len(), ask, body_bytes, is_chunked, is_last };
-        assert_eq!(Request::parse(head.as_bytes()), Some(expected), "{head:?}");
+        let expected = OriginRequest { head_bytes: head.len(), ask, body_bytes, is_chunked, is_last };
+        assert_eq!(OriginRequest::parse(head.as_bytes()), Some(expected), "{head:?}");
     }
 
     #[test]
     fn requests_are_read() {
-        check("GET /128 HTTP/1.1\r\nHost: a\r\n\r\n", Ask::Bytes(128), 0, false);
-        check("GET /route-7/10240 HTTP/1.1\r\nConnection: Close\r\n\r\n", Ask::Bytes(10_240), 0, true);
-        check("GET /a/head HTTP/1.1\r\n\r\n", Ask::Head, 0, false);
-        check("GET /mark HTTP/1.1\r\n\r\n", Ask::Mark, 0, false);
-        check("POST /up HTTP/1.1\r\ncontent-length: 9\r\n\r\n", Ask::Count, 9, false);
+        check("GET /128 HTTP/1.1\r\nHost: a\r\n\r\n", RequestedResource::Bytes(128), 0, false);
+        check(
+            "GET /route-7/10240 HTTP/1.1\r\nConnection: Close\r\n\r\n",
+            RequestedResource::Bytes(10_240),
+            0,
+            true,
+        );
+        check("GET /a/head HTTP/1.1\r\n\r\n", RequestedResource::Head, 0, false);
+        check("GET /mark HTTP/1.1\r\n\r\n", RequestedResource::Mark, 0, false);
+        check("POST /up HTTP/1.1\r\ncontent-length: 9\r\n\r\n", RequestedResource::Count, 9, false);
     }
 
     #[test]
     fn what_the_origin_does_not_serve_is_unknown() {
-        check("GET /x HTTP/1.1\r\n\r\n", Ask::Unknown, 0, false);
-        check("GET /99999999999 HTTP/1.1\r\n\r\n", Ask::Unknown, 0, false);
-        check("PUT /1 HTTP/1.1\r\n\r\n", Ask::Unknown, 0, false);
-        check("POST /1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", Ask::Unknown, 0, false);
+        check("GET /x HTTP/1.1\r\n\r\n", RequestedResource::Unknown, 0, false);
+        check("GET /99999999999 HTTP/1.1\r\n\r\n", RequestedResource::Unknown, 0, false);
+        check("PUT /1 HTTP/1.1\r\n\r\n", RequestedResource::Unknown, 0, false);
+        check("POST /1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", RequestedResource::Unknown, 0, false);
     }
 
     #[test]
     fn a_head_is_awaited() {
-        assert_eq!(Request::parse(b"GET /128 HTTP/1.1\r\nHost: a\r\n"), None);
+        assert_eq!(OriginRequest::parse(b"GET /128 HTTP/1.1\r\nHost: a\r\n"), None);
     }
 
     #[test]
     fn answers_are_whole() {
-        let mut answers = Answers::default();
-        let bytes = answers.answer(Ask::Bytes(40), 0, b"");
+        let mut answers = OriginResponseCache::default();
+        let bytes = answers.answer(RequestedResource::Bytes(40), 0, b"");
         let text = std::str::from_utf8(&bytes).unwrap();
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n"));
         assert!(text.contains("Content-Length: 40\r\n"));
         assert!(bytes.ends_with(&pattern::body(40)));
-        assert!(answers.answer(Ask::Count, 65_536, b"").ends_with(b"\r\n\r\n65536"));
-        assert!(answers.answer(Ask::Head, 0, b"GET /head").ends_with(b"\r\n\r\nGET /head"));
-        assert!(Rc::ptr_eq(&answers.answer(Ask::Bytes(40), 0, b""), &bytes));
+        assert!(answers.answer(RequestedResource::Count, 65_536, b"").ends_with(b"\r\n\r\n65536"));
+        assert!(answers.answer(RequestedResource::Head, 0, b"GET /head").ends_with(b"\r\n\r\nGET /head"));
+        assert!(Rc::ptr_eq(&answers.answer(RequestedResource::Bytes(40), 0, b""), &bytes));
     }
 }

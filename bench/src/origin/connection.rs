@@ -6,21 +6,21 @@ use std::rc::Rc;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use super::answer::{Answers, Ask, Request};
+use super::answer::{OriginRequest, OriginResponseCache, RequestedResource};
 
 /// A connection of one peer.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct OriginConnection {
     socket: OwnedFd,
     /// The part of a head that has come so far; empty when heads come whole, as they nearly always do.
     head: Vec<u8>,
-    body: Option<Body>,
-    answer: Option<Answer>,
+    body: Option<RequestBodyProgress>,
+    answer: Option<PendingResponse>,
 }
 
 /// What the connection waits for next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum ConnectionInterest {
     /// Bytes from the peer.
     Read,
     /// Room to write.
@@ -30,8 +30,8 @@ pub(super) enum Next {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Body {
-    request: Request,
+struct RequestBodyProgress {
+    request: OriginRequest,
     /// Bytes to come; of a body in chunks at least one.
     left: u64,
     /// Of a body in chunks, its last bytes so far.
@@ -39,13 +39,13 @@ struct Body {
 }
 
 #[derive(Debug)]
-struct Answer {
+struct PendingResponse {
     bytes: Rc<[u8]>,
     sent: usize,
     is_last: bool,
 }
 
-impl Connection {
+impl OriginConnection {
     pub(super) fn new(socket: OwnedFd) -> Self {
         Self { socket, head: Vec::new(), body: None, answer: None }
     }
@@ -55,45 +55,49 @@ impl Connection {
     }
 
     /// Reads once and answers what became whole.
-    pub(super) fn handle_readable(&mut self, buffer: &mut [u8], answers: &mut Answers) -> Next {
+    pub(super) fn handle_readable(
+        &mut self,
+        buffer: &mut [u8],
+        answers: &mut OriginResponseCache,
+    ) -> ConnectionInterest {
         let count = match recv(&self.socket, &mut *buffer, RecvFlags::DONTWAIT) {
-            Ok((0, _)) => return Next::Close,
+            Ok((0, _)) => return ConnectionInterest::Close,
             Ok((count, _)) => count,
-            Err(Errno::AGAIN | Errno::INTR) => return Next::Read,
-            Err(_) => return Next::Close,
+            Err(Errno::AGAIN | Errno::INTR) => return ConnectionInterest::Read,
+            Err(_) => return ConnectionInterest::Close,
         };
         let mut bytes = buffer.get(..count).unwrap_or_default();
         while !bytes.is_empty() {
             // One request at a time: proxies do not pipeline, and a peer that does is cut off.
             if self.answer.is_some() {
-                return Next::Close;
+                return ConnectionInterest::Close;
             }
-            let Some(used) = self.take(bytes, answers) else { return Next::Close };
+            let Some(used) = self.take(bytes, answers) else { return ConnectionInterest::Close };
             bytes = bytes.get(used..).unwrap_or_default();
-            if self.handle_writable() == Next::Close {
-                return Next::Close;
+            if self.handle_writable() == ConnectionInterest::Close {
+                return ConnectionInterest::Close;
             }
         }
-        if self.answer.is_some() { Next::Write } else { Next::Read }
+        if self.answer.is_some() { ConnectionInterest::Write } else { ConnectionInterest::Read }
     }
 
     /// Writes what is left of the answer.
-    pub(super) fn handle_writable(&mut self) -> Next {
-        let Some(answer) = &mut self.answer else { return Next::Read };
+    pub(super) fn handle_writable(&mut self) -> ConnectionInterest {
+        let Some(answer) = &mut self.answer else { return ConnectionInterest::Read };
         while let Some(rest) = answer.bytes.get(answer.sent..).filter(|rest| !rest.is_empty()) {
             match send(&self.socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(count) => answer.sent += count,
-                Err(Errno::AGAIN | Errno::INTR) => return Next::Write,
-                Err(_) => return Next::Close,
+                Err(Errno::AGAIN | Errno::INTR) => return ConnectionInterest::Write,
+                Err(_) => return ConnectionInterest::Close,
             }
         }
         let is_last = answer.is_last;
         self.answer = None;
-        if is_last { Next::Close } else { Next::Read }
+        if is_last { ConnectionInterest::Close } else { ConnectionInterest::Read }
     }
 
     /// Takes bytes of a head or body and says how many; `None` for a peer to be cut off.
-    fn take(&mut self, bytes: &[u8], answers: &mut Answers) -> Option<usize> {
+    fn take(&mut self, bytes: &[u8], answers: &mut OriginResponseCache) -> Option<usize> {
         if let Some(body) = &mut self.body {
             let taken = if body.request.is_chunked {
                 bytes.iter().for_each(|byte| {
@@ -117,10 +121,10 @@ impl Connection {
         }
         let held = self.head.len();
         let parsed = if held == 0 {
-            Request::parse(bytes)
+            OriginRequest::parse(bytes)
         } else {
             self.head.extend_from_slice(bytes);
-            Request::parse(&self.head)
+            OriginRequest::parse(&self.head)
         };
         let Some(request) = parsed else {
             if held == 0 {
@@ -131,7 +135,7 @@ impl Connection {
         let head = std::mem::take(&mut self.head);
         if request.body_bytes > 0 || request.is_chunked {
             let left = request.body_bytes.max(1);
-            self.body = Some(Body { request, left, tail: [0; 5] });
+            self.body = Some(RequestBodyProgress { request, left, tail: [0; 5] });
         } else {
             let head = if held == 0 { bytes } else { &head };
             self.begin_answer(request, head.get(..request.head_bytes).unwrap_or_default(), answers);
@@ -139,10 +143,10 @@ impl Connection {
         request.head_bytes.checked_sub(held)
     }
 
-    fn begin_answer(&mut self, request: Request, head: &[u8], answers: &mut Answers) {
-        let is_last = request.is_last || request.ask == Ask::Unknown;
+    fn begin_answer(&mut self, request: OriginRequest, head: &[u8], answers: &mut OriginResponseCache) {
+        let is_last = request.is_last || request.ask == RequestedResource::Unknown;
         let bytes = answers.answer(request.ask, request.body_bytes, head);
-        self.answer = Some(Answer { bytes, sent: 0, is_last });
+        self.answer = Some(PendingResponse { bytes, sent: 0, is_last });
     }
 }
 

@@ -6,4 +6,4 @@ mod connection;
 pub mod echo;
 mod server;
 
-pub use server::Origin;
+pub use server::BenchOrigin;

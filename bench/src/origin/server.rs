@@ -10,22 +10,22 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::net::{accept_with, bind, getsockname, listen, socket_with, sockopt};
 
-use super::answer::Answers;
-use super::connection::{Connection, Next};
+use super::answer::OriginResponseCache;
+use super::connection::{ConnectionInterest, OriginConnection};
 
 /// A bound origin.
 #[derive(Debug)]
-pub struct Origin {
+pub struct BenchOrigin {
     listener: OwnedFd,
     epoll: OwnedFd,
     address: SocketAddr,
     /// Connections by the number of their socket.
-    connections: Vec<Option<Connection>>,
-    answers: Answers,
+    connections: Vec<Option<OriginConnection>>,
+    answers: OriginResponseCache,
     buffer: Vec<u8>,
 }
 
-impl Origin {
+impl BenchOrigin {
     /// Binds `address`; port 0 takes a free one.
     pub fn bind(address: SocketAddr) -> Result<Self> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
@@ -43,7 +43,7 @@ impl Origin {
             epoll,
             address,
             connections: Vec::new(),
-            answers: Answers::default(),
+            answers: OriginResponseCache::default(),
             buffer: vec![0; READ_BYTES],
         })
     }
@@ -87,7 +87,7 @@ impl Origin {
                 self.connections.resize_with(index + 1, || None);
             }
             if let Some(place) = self.connections.get_mut(index) {
-                *place = Some(Connection::new(socket));
+                *place = Some(OriginConnection::new(socket));
             }
         }
     }
@@ -102,10 +102,10 @@ impl Origin {
             connection.handle_readable(&mut self.buffer, &mut self.answers)
         };
         let interest = match next {
-            Next::Read if was_writing => epoll::EventFlags::IN,
-            Next::Write if !was_writing => epoll::EventFlags::OUT,
-            Next::Read | Next::Write => return,
-            Next::Close => {
+            ConnectionInterest::Read if was_writing => epoll::EventFlags::IN,
+            ConnectionInterest::Write if !was_writing => epoll::EventFlags::OUT,
+            ConnectionInterest::Read | ConnectionInterest::Write => return,
+            ConnectionInterest::Close => {
                 self.connections[index] = None;
                 return;
             }

@@ -7,16 +7,16 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::kind::Kind;
+use super::kind::GatewayKind;
 use super::setup::Setup;
 
 /// Something to be measured.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct BenchTarget {
     /// Its name in tables.
     pub name: String,
     /// Which gateway it is.
-    pub kind: Kind,
+    pub kind: GatewayKind,
     /// Its program.
     pub binary: PathBuf,
     /// A template instead of the committed one.
@@ -27,9 +27,9 @@ pub struct Target {
     pub environment: BTreeMap<&'static str, String>,
 }
 
-impl Target {
+impl BenchTarget {
     /// A program with nothing special about it.
-    pub fn new(name: &str, kind: Kind, binary: PathBuf) -> Self {
+    pub fn new(name: &str, kind: GatewayKind, binary: PathBuf) -> Self {
         let name = name.to_owned();
         Self { name, kind, binary, config: None, values: BTreeMap::new(), environment: BTreeMap::new() }
     }
@@ -53,7 +53,7 @@ impl Target {
 #[derive(Clone, Debug, Default)]
 pub struct Peers {
     /// Paths that were given, which are not searched for.
-    pub given: BTreeMap<Kind, PathBuf>,
+    pub given: BTreeMap<GatewayKind, PathBuf>,
     /// Where the install script puts what it downloads.
     pub installed: Option<PathBuf>,
     /// Folders of programs.
@@ -67,9 +67,9 @@ impl Peers {
     ///
     /// # Errors
     /// When it is not a gateway, or its program is not found; the message says how to get it.
-    pub fn find(&self, name: &str) -> Result<Target> {
-        let kind = Kind::named(name).with_context(|| {
-            let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    pub fn find(&self, name: &str) -> Result<BenchTarget> {
+        let kind = GatewayKind::named(name).with_context(|| {
+            let known: Vec<&str> = GatewayKind::ALL.iter().map(|kind| kind.name()).collect();
             format!("unknown target `{name}`; there are {}", known.join(", "))
         })?;
         self.find_kind(name, kind)
@@ -79,7 +79,7 @@ impl Peers {
     ///
     /// # Errors
     /// As [`Peers::find`].
-    pub fn find_kind(&self, name: &str, kind: Kind) -> Result<Target> {
+    pub fn find_kind(&self, name: &str, kind: GatewayKind) -> Result<BenchTarget> {
         let binary = match self.given.get(&kind) {
             Some(path) if is_program(path) => path.clone(),
             Some(path) => {
@@ -88,14 +88,14 @@ impl Peers {
             None => self.search(kind).with_context(|| format!("`{name}` is absent ({})", kind.hint()))?,
         };
         let binary = fs::canonicalize(&binary).unwrap_or(binary);
-        let mut target = Target::new(name, kind, binary);
-        if kind == Kind::Nginx {
+        let mut target = BenchTarget::new(name, kind, binary);
+        if kind == GatewayKind::Nginx {
             target.values.insert(NGINX_MODULES, self.nginx_modules.display().to_string());
         }
         Ok(target)
     }
 
-    fn search(&self, kind: Kind) -> Option<PathBuf> {
+    fn search(&self, kind: GatewayKind) -> Option<PathBuf> {
         let packaged = self.installed.iter().flat_map(|folder| packaged_binaries(folder, kind));
         let others = self.search.iter().map(|folder| folder.join(kind.name()));
         packaged.chain(others).find(|path| is_program(path))
@@ -105,7 +105,7 @@ impl Peers {
 /// Programs of that kind inside Python packages of the environment in `folder`.
 ///
 /// The package of Envoy carries the program itself beside a script of the same name, and only the program is of use.
-fn packaged_binaries(folder: &Path, kind: Kind) -> Vec<PathBuf> {
+fn packaged_binaries(folder: &Path, kind: GatewayKind) -> Vec<PathBuf> {
     let list = |folder: &Path| -> Vec<PathBuf> {
         fs::read_dir(folder)
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
@@ -125,7 +125,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// What a program says its version is, in a few words.
-pub fn version(kind: Kind, binary: &Path) -> String {
+pub fn version(kind: GatewayKind, binary: &Path) -> String {
     let output = Command::new(binary).arg(kind.version_argument()).stdin(Stdio::null()).output();
     let Ok(output) = output else { return "unknown".to_owned() };
     let text =
@@ -166,8 +166,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("eddy-bench-modules-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let mut peers = Peers { nginx_modules: folder.clone(), ..Peers::default() };
-        peers.given.insert(Kind::Nginx, PathBuf::from("/bin/sh"));
-        peers.given.insert(Kind::Haproxy, PathBuf::from("/bin/sh"));
+        peers.given.insert(GatewayKind::Nginx, PathBuf::from("/bin/sh"));
+        peers.given.insert(GatewayKind::Haproxy, PathBuf::from("/bin/sh"));
         let transports = Setup { has_transports: true, ..Setup::default() };
         let nginx = peers.find("nginx").unwrap();
         assert_eq!(nginx.lacks(Setup::default()), None);
@@ -194,9 +194,9 @@ mod tests {
     #[test]
     fn given_paths_win_and_must_be_programs() {
         let mut peers = Peers { search: vec![PathBuf::from("/bin")], ..Peers::default() };
-        peers.given.insert(Kind::Nginx, PathBuf::from("/bin/sh"));
+        peers.given.insert(GatewayKind::Nginx, PathBuf::from("/bin/sh"));
         assert_eq!(peers.find("nginx").unwrap().binary, fs::canonicalize("/bin/sh").unwrap());
-        peers.given.insert(Kind::Nginx, PathBuf::from("/etc/passwd"));
+        peers.given.insert(GatewayKind::Nginx, PathBuf::from("/etc/passwd"));
         assert!(peers.find("nginx").unwrap_err().to_string().contains("not a program"));
     }
 }

@@ -9,7 +9,7 @@ use rustls::pki_types::CertificateDer;
 
 /// A key of ECDSA P-256 and a certificate for [`NAME`], signed by itself; its files go when it is dropped.
 #[derive(Debug)]
-pub struct Identity {
+pub struct TlsIdentity {
     /// File of the certificate.
     pub chain: PathBuf,
     /// File of the key.
@@ -20,7 +20,7 @@ pub struct Identity {
     pub certificate: CertificateDer<'static>,
 }
 
-impl Identity {
+impl TlsIdentity {
     /// Makes one, with its files in `folder`.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Identity {
     }
 }
 
-impl Drop for Identity {
+impl Drop for TlsIdentity {
     fn drop(&mut self) {
         for path in [&self.chain, &self.key, &self.both] {
             // One that is gone already needs no removing.

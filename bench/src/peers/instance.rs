@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::find::Target;
-use super::identity::Identity;
+use super::find::BenchTarget;
+use super::identity::TlsIdentity;
 use super::kind::{STDERR, STDOUT};
 use super::ports::Ports;
-use super::process::Process;
+use super::process::ProcessTree;
 use super::setup::Setup;
 use super::template::{self, ListenerValues, Values};
 use crate::measure::cpu;
-use crate::measure::tree::Entry;
+use crate::measure::tree::ProcessStat;
 use crate::probe;
 
 /// What every instance of a run shares.
 #[derive(Debug)]
-pub struct Site {
+pub struct BenchEnvironment {
     /// Folder of the committed templates, one folder a kind.
     pub templates: PathBuf,
     /// Folder of the run, one folder an instance.
@@ -34,7 +34,7 @@ pub struct Site {
     /// Where calls of gRPC are answered.
     pub calls: SocketAddr,
     /// What the targets show over TLS.
-    pub identity: Identity,
+    pub identity: TlsIdentity,
     /// Open files that a process may have.
     pub files_max: u64,
     /// Workers of each target.
@@ -45,9 +45,9 @@ pub struct Site {
 
 /// A running target.
 #[derive(Debug)]
-pub struct Instance {
+pub struct TargetInstance {
     /// What runs.
-    pub target: Target,
+    pub target: BenchTarget,
     /// Where it accepts traffic.
     pub address: SocketAddr,
     /// Where it serves metrics, with a setup that has them.
@@ -60,7 +60,7 @@ pub struct Instance {
     pub tls: SocketAddr,
     /// Where its listeners accept traffic, by name, with a setup that has several.
     pub listeners: BTreeMap<&'static str, SocketAddr>,
-    process: Process,
+    process: ProcessTree,
     folder: PathBuf,
     templates: BTreeMap<String, String>,
     values: Values,
@@ -76,12 +76,12 @@ pub(super) enum Start {
     Bare,
 }
 
-impl Instance {
+impl TargetInstance {
     /// Starts `target` and waits until it answers.
     ///
     /// # Errors
     /// When it cannot be configured or started, ends, or does not answer in time; the message holds what it wrote.
-    pub fn start(target: &Target, setup: Setup, site: &mut Site) -> Result<Self> {
+    pub fn start(target: &BenchTarget, setup: Setup, site: &mut BenchEnvironment) -> Result<Self> {
         let (mut instance, _) = Self::launch(target, setup, site, Start::Guarded)?;
         instance.await_answer(ready_path(setup), Duration::from_millis(5))?;
         Ok(instance)
@@ -91,20 +91,24 @@ impl Instance {
     ///
     /// # Errors
     /// As [`Instance::start`].
-    pub fn start_timed(target: &Target, setup: Setup, site: &mut Site) -> Result<(Self, Duration)> {
+    pub fn start_timed(
+        target: &BenchTarget,
+        setup: Setup,
+        site: &mut BenchEnvironment,
+    ) -> Result<(Self, Duration)> {
         let (mut instance, begun) = Self::launch(target, setup, site, Start::Bare)?;
         instance.await_answer(ready_path(setup), Duration::from_micros(200))?;
         Ok((instance, begun.elapsed()))
     }
 
     /// Its processes.
-    pub fn members(&self) -> Vec<Entry> {
+    pub fn members(&self) -> Vec<ProcessStat> {
         self.process.members()
     }
 
     /// CPU it has used so far.
-    pub fn cpu(&self) -> cpu::Reading {
-        cpu::Reading::take(&self.process.members())
+    pub fn cpu(&self) -> cpu::CpuUsageSnapshot {
+        cpu::CpuUsageSnapshot::take(&self.process.members())
     }
 
     /// Gives it a configuration of the next generation, in the way its makers intend, and names that generation.
@@ -143,7 +147,12 @@ impl Instance {
         let _ = fs::remove_dir_all(&self.folder);
     }
 
-    fn launch(target: &Target, setup: Setup, site: &mut Site, start: Start) -> Result<(Self, Instant)> {
+    fn launch(
+        target: &BenchTarget,
+        setup: Setup,
+        site: &mut BenchEnvironment,
+        start: Start,
+    ) -> Result<(Self, Instant)> {
         let mut listeners = Vec::with_capacity(setup.listeners.len());
         for listener in setup.listeners {
             let address = site.ports.take()?;
@@ -167,7 +176,7 @@ impl Instance {
             values.names.insert(name, address.to_string());
             values.names.insert(port_name, address.port().to_string());
         }
-        let Identity { chain, key, both, .. } = &site.identity;
+        let TlsIdentity { chain, key, both, .. } = &site.identity;
         for (name, path) in [("CHAIN", chain), ("KEY", key), ("CHAIN_AND_KEY", both)] {
             values.names.insert(name, path.display().to_string());
         }
@@ -185,7 +194,7 @@ impl Instance {
         command.stdin(Stdio::null()).current_dir(&folder);
         command.stdout(File::create(folder.join(STDOUT))?).stderr(File::create(folder.join(STDERR))?);
         let begun = Instant::now();
-        let process = Process::start(&mut command)?;
+        let process = ProcessTree::start(&mut command)?;
         let target = target.clone();
         let listeners = listeners.into_iter().map(|listener| (listener.name, listener.address)).collect();
         let generation = 1;
@@ -248,7 +257,13 @@ fn ready_path(setup: Setup) -> &'static str {
     if setup.routes == 0 { "/1" } else { "/route-0/1" }
 }
 
-fn values_of(setup: Setup, site: &Site, address: SocketAddr, admin: SocketAddr, folder: &Path) -> Values {
+fn values_of(
+    setup: Setup,
+    site: &BenchEnvironment,
+    address: SocketAddr,
+    admin: SocketAddr,
+    folder: &Path,
+) -> Values {
     // A proxied exchange takes two files; what is left is for listeners, logs and the like.
     let connections_max = site.files_max.saturating_sub(FILES_SPARE) / 2;
     let descriptors = site.templates.join(DESCRIPTORS);
@@ -273,7 +288,7 @@ fn values_of(setup: Setup, site: &Site, address: SocketAddr, admin: SocketAddr, 
 }
 
 /// The templates of a target by file name.
-fn read_templates(target: &Target, folder: &Path) -> Result<BTreeMap<String, String>> {
+fn read_templates(target: &BenchTarget, folder: &Path) -> Result<BTreeMap<String, String>> {
     let folder = folder.join(target.kind.name());
     let entries = fs::read_dir(&folder).with_context(|| format!("no templates in `{}`", folder.display()))?;
     let mut templates = BTreeMap::new();
@@ -315,12 +330,12 @@ const FILES_SPARE: u64 = 400;
 mod tests {
     use super::*;
     use crate::filters::{TARGETS, Tongue};
-    use crate::peers::Kind;
+    use crate::peers::GatewayKind;
 
     /// The main file of a target of filters, filled in.
-    fn main_file(kind: Kind, setup: Setup) -> String {
+    fn main_file(kind: GatewayKind, setup: Setup) -> String {
         let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/filters");
-        let target = Target::new(kind.name(), kind, PathBuf::new());
+        let target = BenchTarget::new(kind.name(), kind, PathBuf::new());
         let templates = read_templates(&target, &templates).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 80));
         let mut values = Values {

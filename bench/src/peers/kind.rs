@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 /// A gateway that can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum GatewayKind {
     /// eddy.
     Eddy,
     /// nginx.
@@ -19,7 +19,7 @@ pub enum Kind {
     Envoy,
 }
 
-impl Kind {
+impl GatewayKind {
     /// All of them, in the order of tables.
     pub const ALL: [Self; 4] = [Self::Eddy, Self::Nginx, Self::Haproxy, Self::Envoy];
 
@@ -135,7 +135,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for GatewayKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -165,21 +165,23 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_kinds() {
-        for kind in Kind::ALL {
-            assert_eq!(Kind::named(kind.name()), Some(kind));
+        for kind in GatewayKind::ALL {
+            assert_eq!(GatewayKind::named(kind.name()), Some(kind));
         }
-        assert_eq!(Kind::named("apache"), None);
+        assert_eq!(GatewayKind::named("apache"), None);
     }
 
     #[test]
     fn complaints_are_told_from_notices() {
-        assert!(Kind::Haproxy.is_complaint("[ALERT] (1) : Starting proxy: cannot bind"));
-        assert!(!Kind::Haproxy.is_complaint("[NOTICE] (1) : New worker (2) forked"));
-        assert!(!Kind::Haproxy.is_complaint("[WARNING] (1) : Former worker (2) exited with code 0 (Exit)"));
-        assert!(Kind::Envoy.is_complaint("[2026-01-01][1][warning][config] deprecated"));
+        assert!(GatewayKind::Haproxy.is_complaint("[ALERT] (1) : Starting proxy: cannot bind"));
+        assert!(!GatewayKind::Haproxy.is_complaint("[NOTICE] (1) : New worker (2) forked"));
+        assert!(
+            !GatewayKind::Haproxy.is_complaint("[WARNING] (1) : Former worker (2) exited with code 0 (Exit)")
+        );
+        assert!(GatewayKind::Envoy.is_complaint("[2026-01-01][1][warning][config] deprecated"));
         let old =
             "[2026-01-01][1][warning][dynamic_modules] Dynamic module ABI version v0.1.0 is deprecated.";
-        assert!(!Kind::Envoy.is_complaint(old));
-        assert!(!Kind::Eddy.is_complaint("2026-01-01T00:00:00Z  INFO eddy: listening"));
+        assert!(!GatewayKind::Envoy.is_complaint(old));
+        assert!(!GatewayKind::Eddy.is_complaint("2026-01-01T00:00:00Z  INFO eddy: listening"));
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::find::{Peers, Target};
-use super::kind::Kind;
+use super::find::{BenchTarget, Peers};
+use super::kind::GatewayKind;
 use crate::filters::{FilterTarget, Tongue};
 
 /// Where the libraries of filters are.
@@ -32,7 +32,7 @@ impl Libraries {
     ///
     /// # Errors
     /// When something is absent; the message says what, and how to get it.
-    pub fn complete(&self, target: FilterTarget, peers: &Peers) -> Result<Target> {
+    pub fn complete(&self, target: FilterTarget, peers: &Peers) -> Result<BenchTarget> {
         let name = target.name;
         let found = peers.find_kind(name, target.kind)?;
         let with = |value_name, value: String| {
@@ -41,9 +41,9 @@ impl Libraries {
             target
         };
         match (target.kind, target.tongue) {
-            (Kind::Eddy, Tongue::Go) => Ok(with("LIBRARY", library(name, &self.go)?)),
-            (Kind::Eddy, Tongue::GoEnvoy) => Ok(with("LIBRARY", library(name, &self.go_envoy)?)),
-            (Kind::Eddy, Tongue::Native) => {
+            (GatewayKind::Eddy, Tongue::Go) => Ok(with("LIBRARY", library(name, &self.go)?)),
+            (GatewayKind::Eddy, Tongue::GoEnvoy) => Ok(with("LIBRARY", library(name, &self.go_envoy)?)),
+            (GatewayKind::Eddy, Tongue::Native) => {
                 for file in NATIVE {
                     is_there(
                         name,
@@ -53,16 +53,24 @@ impl Libraries {
                 }
                 Ok(with("LIBRARIES", absolute(&self.native)?))
             }
-            (Kind::Eddy | Kind::Envoy, Tongue::Lua) => self.with_scripts(found, "basic-auth.lua"),
-            (Kind::Eddy | Kind::Envoy, Tongue::LuaJit) => self.with_scripts(found, "basic-auth-jit.lua"),
-            (Kind::Eddy | Kind::Envoy, Tongue::Wasm) => Ok(with("MODULE", library(name, &self.wasm)?)),
-            (Kind::Eddy | Kind::Envoy, Tongue::WasmGo) => Ok(with("MODULE", library(name, &self.wasm_go)?)),
-            (Kind::Nginx, Tongue::Lua) => {
+            (GatewayKind::Eddy | GatewayKind::Envoy, Tongue::Lua) => {
+                self.with_scripts(found, "basic-auth.lua")
+            }
+            (GatewayKind::Eddy | GatewayKind::Envoy, Tongue::LuaJit) => {
+                self.with_scripts(found, "basic-auth-jit.lua")
+            }
+            (GatewayKind::Eddy | GatewayKind::Envoy, Tongue::Wasm) => {
+                Ok(with("MODULE", library(name, &self.wasm)?))
+            }
+            (GatewayKind::Eddy | GatewayKind::Envoy, Tongue::WasmGo) => {
+                Ok(with("MODULE", library(name, &self.wasm_go)?))
+            }
+            (GatewayKind::Nginx, Tongue::Lua) => {
                 let module = self.nginx_modules.join("ngx_http_lua_module.so");
                 is_there(name, &module, "make bench-peers, or NGINX_MODULES=folder")?;
                 Ok(with("NGINX_MODULES", self.nginx_modules.display().to_string()))
             }
-            (Kind::Envoy, Tongue::Go) => {
+            (GatewayKind::Envoy, Tongue::Go) => {
                 let folder = peers.installed.as_ref().map(|folder| folder.join("modules"));
                 let folder =
                     folder.with_context(|| format!("`{name}` is absent: there is no folder of caches"))?;
@@ -73,7 +81,7 @@ impl Libraries {
                 target.environment.insert("GODEBUG", "cgocheck=0".to_owned());
                 Ok(target)
             }
-            (_, Tongue::None | Tongue::Builtin) | (Kind::Haproxy, Tongue::Lua) => Ok(found),
+            (_, Tongue::None | Tongue::Builtin) | (GatewayKind::Haproxy, Tongue::Lua) => Ok(found),
             (
                 _,
                 Tongue::Go
@@ -89,7 +97,7 @@ impl Libraries {
     }
 
     /// The target with the scripts that eddy and Envoy share, and this one for credentials.
-    fn with_scripts(&self, mut target: Target, auth: &str) -> Result<Target> {
+    fn with_scripts(&self, mut target: BenchTarget, auth: &str) -> Result<BenchTarget> {
         is_there(&target.name, &self.scripts.join(auth), "BENCH_FOLDER says where the benchmark lies")?;
         let scripts = absolute(&self.scripts)?;
         target.values.insert("AUTH_SCRIPT", format!("{scripts}/{auth}"));
@@ -126,7 +134,7 @@ mod tests {
     fn complete_libraries() -> (Libraries, Peers) {
         let program = PathBuf::from("/bin/sh");
         let mut peers = Peers::default();
-        peers.given.extend(Kind::ALL.map(|kind| (kind, program.clone())));
+        peers.given.extend(GatewayKind::ALL.map(|kind| (kind, program.clone())));
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/lua");
         let (wasm, wasm_go) = (program.clone(), program.clone());
         (Libraries { scripts, wasm, wasm_go, ..Libraries::default() }, peers)
@@ -164,7 +172,8 @@ mod tests {
     #[test]
     fn targets_that_cannot_be_are_refused() {
         let (libraries, peers) = complete_libraries();
-        let impossible = FilterTarget { kind: Kind::Nginx, ..FilterTarget::named("envoy-wasm").unwrap() };
+        let impossible =
+            FilterTarget { kind: GatewayKind::Nginx, ..FilterTarget::named("envoy-wasm").unwrap() };
         let failure = libraries.complete(impossible, &peers).unwrap_err().to_string();
         assert_eq!(failure, "`envoy-wasm` cannot be: its gateway has no such filters");
         let impossible = |target: &&FilterTarget| {
@@ -177,7 +186,7 @@ mod tests {
     #[test]
     fn what_is_absent_is_named_with_the_way_to_get_it() {
         let mut peers = Peers::default();
-        peers.given.insert(Kind::Eddy, PathBuf::from("/bin/sh"));
+        peers.given.insert(GatewayKind::Eddy, PathBuf::from("/bin/sh"));
         let libraries =
             Libraries { go: "/nowhere/go.so".into(), go_envoy: "/bin/sh".into(), ..Libraries::default() };
         let complete = |name| libraries.complete(FilterTarget::named(name).unwrap(), &peers);
@@ -187,7 +196,7 @@ mod tests {
             "`eddy-go` is absent: there is no `/nowhere/go.so` (make bench-filters builds it, or says why it cannot)"
         );
         let found = complete("eddy-go-envoy").unwrap();
-        assert_eq!((found.name.as_str(), found.kind), ("eddy-go-envoy", Kind::Eddy));
+        assert_eq!((found.name.as_str(), found.kind), ("eddy-go-envoy", GatewayKind::Eddy));
         assert!(found.values.contains_key("LIBRARY"));
         assert!(complete("eddy-native").unwrap_err().to_string().contains("`libpassthrough.so`"));
         assert!(complete("envoy-go").unwrap_err().to_string().starts_with("`envoy-go` is absent"));

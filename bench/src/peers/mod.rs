@@ -10,11 +10,11 @@ mod process;
 mod setup;
 mod template;
 
-pub use find::{Peers, Target, version};
-pub use identity::{Identity, NAME};
-pub use instance::{Instance, Site};
-pub use kind::Kind;
+pub use find::{BenchTarget, Peers, version};
+pub use identity::{NAME, TlsIdentity};
+pub use instance::{BenchEnvironment, TargetInstance};
+pub use kind::GatewayKind;
 pub use libraries::Libraries;
 pub use ports::Ports;
-pub use process::{Process, await_death_of_parent, stop_all};
-pub use setup::{Listener, Setup};
+pub use process::{ProcessTree, await_death_of_parent, stop_all};
+pub use setup::{BenchListener, Setup};

@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::measure::tree::{self, Entry};
+use crate::measure::tree::{self, ProcessStat};
 
 /// A running program; dropping it stops it.
 #[derive(Debug)]
-pub struct Process {
+pub struct ProcessTree {
     child: Child,
     handle: OwnedFd,
 }
 
-impl Process {
+impl ProcessTree {
     /// Starts `command` in a process group of its own.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Process {
     }
 
     /// Itself and every process that came of it.
-    pub fn members(&self) -> Vec<Entry> {
+    pub fn members(&self) -> Vec<ProcessStat> {
         tree::members(self.id())
     }
 
@@ -73,7 +73,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         self.stop();
     }
@@ -82,7 +82,7 @@ impl Drop for Process {
 /// Stops every program that is running, for an interrupted run.
 pub fn stop_all() {
     let ids: Vec<i32> = running().iter().copied().collect();
-    let members: Vec<Entry> = ids.iter().flat_map(|&id| tree::members(id)).collect();
+    let members: Vec<ProcessStat> = ids.iter().flat_map(|&id| tree::members(id)).collect();
     // A program that was not waited for keeps its id, so these are ours.
     for handle in ids.iter().filter_map(|&id| handle_of(id)) {
         let _ = pidfd_send_signal(&handle, Signal::TERM);
@@ -100,15 +100,15 @@ pub fn await_death_of_parent(parent: u32) -> Result<bool> {
     Ok(now.and_then(|id| u32::try_from(id).ok()) == Some(parent))
 }
 
-fn await_end(members: &[Entry], timeout: Duration) {
+fn await_end(members: &[ProcessStat], timeout: Duration) {
     let deadline = Instant::now() + timeout;
-    while Instant::now() < deadline && members.iter().any(Entry::is_running) {
+    while Instant::now() < deadline && members.iter().any(ProcessStat::is_running) {
         crate::pause(Duration::from_millis(10));
     }
 }
 
 /// Ends a process that is known to be ours, if it still runs.
-fn end(member: Entry) {
+fn end(member: ProcessStat) {
     let Some(handle) = handle_of(member.id) else { return };
     // The handle is held while the process is looked at, so the id cannot pass to another between the two.
     if member.is_running() {

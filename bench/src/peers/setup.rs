@@ -17,14 +17,14 @@ pub struct Setup {
     /// `/generation` answers with the number of times the configuration was loaded.
     pub has_generation: bool,
     /// The listeners of one process, where filters are measured; the first is where it is asked whether it is ready.
-    pub listeners: &'static [Listener],
+    pub listeners: &'static [BenchListener],
     /// What the filters are written in, a flag of the templates.
     pub tongue: Option<&'static str>,
 }
 
 /// One of several listeners of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Listener {
+pub struct BenchListener {
     /// Its name.
     pub name: &'static str,
     /// Flags of the templates inside `each listener`: which filters it has.
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(plain.name(), "plain");
         assert_eq!(Setup { routes: 10, has_metrics: true, ..plain }.name(), "routes-10-metrics");
         assert_eq!(Setup { has_log: true, ..plain }.name(), "plain-log");
-        let listeners = &[Listener { name: "bare", flags: &["bare"] }];
+        let listeners = &[BenchListener { name: "bare", flags: &["bare"] }];
         assert_eq!(Setup { listeners, tongue: Some("lua"), ..plain }.name(), "plain-filters-lua");
     }
 }

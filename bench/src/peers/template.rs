@@ -39,12 +39,12 @@ pub(super) fn render(text: &str, values: &Values) -> Result<String> {
     let mut lines = text.lines().enumerate();
     let mut out = String::with_capacity(text.len());
     let parts = parse(&mut lines, Depth::Outside)?;
-    write(&parts, values, Scope::Whole, &mut out)?;
+    write(&parts, values, TemplateScope::Whole, &mut out)?;
     Ok(out)
 }
 
 #[derive(Clone, Debug)]
-enum Part<'a> {
+enum TemplateNode<'a> {
     Line(&'a str),
     If { flag: &'a str, is_wanted: bool, parts: Vec<Self> },
     EachRoute(Vec<Self>),
@@ -53,13 +53,13 @@ enum Part<'a> {
 
 /// What a line stands in.
 #[derive(Clone, Copy)]
-enum Scope<'a> {
+enum TemplateScope<'a> {
     Whole,
     Route(usize),
     Listener(&'a ListenerValues),
 }
 
-impl Scope<'_> {
+impl TemplateScope<'_> {
     fn has_flag(self, flag: &str) -> bool {
         matches!(self, Self::Listener(listener) if listener.flags.contains(&flag))
     }
@@ -81,24 +81,27 @@ enum Depth {
     Inside,
 }
 
-fn parse<'a>(lines: &mut impl Iterator<Item = (usize, &'a str)>, depth: Depth) -> Result<Vec<Part<'a>>> {
+fn parse<'a>(
+    lines: &mut impl Iterator<Item = (usize, &'a str)>,
+    depth: Depth,
+) -> Result<Vec<TemplateNode<'a>>> {
     let mut parts = Vec::new();
     while let Some((index, line)) = lines.next() {
         let Some(directive) = line.trim_start().strip_prefix(MARK) else {
-            parts.push(Part::Line(line));
+            parts.push(TemplateNode::Line(line));
             continue;
         };
         let words: Vec<&str> = directive.split_whitespace().collect();
         match *words.as_slice() {
             ["end"] if depth == Depth::Inside => return Ok(parts),
             ["if", flag] => {
-                parts.push(Part::If { flag, is_wanted: true, parts: parse(lines, Depth::Inside)? });
+                parts.push(TemplateNode::If { flag, is_wanted: true, parts: parse(lines, Depth::Inside)? });
             }
             ["unless", flag] => {
-                parts.push(Part::If { flag, is_wanted: false, parts: parse(lines, Depth::Inside)? });
+                parts.push(TemplateNode::If { flag, is_wanted: false, parts: parse(lines, Depth::Inside)? });
             }
-            ["each", "route"] => parts.push(Part::EachRoute(parse(lines, Depth::Inside)?)),
-            ["each", "listener"] => parts.push(Part::EachListener(parse(lines, Depth::Inside)?)),
+            ["each", "route"] => parts.push(TemplateNode::EachRoute(parse(lines, Depth::Inside)?)),
+            ["each", "listener"] => parts.push(TemplateNode::EachListener(parse(lines, Depth::Inside)?)),
             _ => bail!("line {}: unknown directive `{line}`", index + 1),
         }
     }
@@ -108,23 +111,28 @@ fn parse<'a>(lines: &mut impl Iterator<Item = (usize, &'a str)>, depth: Depth) -
     Ok(parts)
 }
 
-fn write(parts: &[Part<'_>], values: &Values, scope: Scope<'_>, out: &mut String) -> Result<()> {
+fn write(
+    parts: &[TemplateNode<'_>],
+    values: &Values,
+    scope: TemplateScope<'_>,
+    out: &mut String,
+) -> Result<()> {
     for part in parts {
         match part {
-            Part::Line(line) => fill_in(line, values, scope, out)?,
-            Part::If { flag, is_wanted, parts } => {
+            TemplateNode::Line(line) => fill_in(line, values, scope, out)?,
+            TemplateNode::If { flag, is_wanted, parts } => {
                 if (values.flags.contains(flag) || scope.has_flag(flag)) == *is_wanted {
                     write(parts, values, scope, out)?;
                 }
             }
-            Part::EachRoute(parts) => {
+            TemplateNode::EachRoute(parts) => {
                 for index in 0..values.routes {
-                    write(parts, values, Scope::Route(index), out)?;
+                    write(parts, values, TemplateScope::Route(index), out)?;
                 }
             }
-            Part::EachListener(parts) => {
+            TemplateNode::EachListener(parts) => {
                 for listener in &values.listeners {
-                    write(parts, values, Scope::Listener(listener), out)?;
+                    write(parts, values, TemplateScope::Listener(listener), out)?;
                 }
             }
         }
@@ -132,7 +140,7 @@ fn write(parts: &[Part<'_>], values: &Values, scope: Scope<'_>, out: &mut String
     Ok(())
 }
 
-fn fill_in(line: &str, values: &Values, scope: Scope<'_>, out: &mut String) -> Result<()> {
+fn fill_in(line: &str, values: &Values, scope: TemplateScope<'_>, out: &mut String) -> Result<()> {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('@') {
         out.push_str(before);
@@ -157,7 +165,7 @@ fn fill_in(line: &str, values: &Values, scope: Scope<'_>, out: &mut String) -> R
     Ok(())
 }
 
-fn value_of(name: &str, values: &Values, scope: Scope<'_>) -> Result<String> {
+fn value_of(name: &str, values: &Values, scope: TemplateScope<'_>) -> Result<String> {
     let value = scope.value(name).or_else(|| values.names.get(name).cloned());
     value.with_context(|| format!("unknown name `@{name}@`"))
 }

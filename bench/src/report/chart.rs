@@ -2,7 +2,7 @@
 
 use super::drawing::{AxisLine, COLOURS, Drawing, FOOT, WIDTH};
 use super::filters;
-use super::results::{DIRECT, Ratio, Results, Row};
+use super::results::{DIRECT, Ratio, ResultRow, Results};
 use super::table::short;
 
 /// Draws the CPU a request of every target, relative to the reference; `None` when there is nothing to draw.
@@ -37,7 +37,7 @@ pub fn svg(results: &Results) -> Option<String> {
     Some(out.finish())
 }
 
-struct Group<'a> {
+struct ChartGroup<'a> {
     scenario: &'a str,
     bars: Vec<Bar<'a>>,
 }
@@ -61,11 +61,11 @@ impl Axis {
     }
 }
 
-fn groups(results: &Results) -> Vec<Group<'_>> {
+fn groups(results: &Results) -> Vec<ChartGroup<'_>> {
     let of = |scenario: &str, target: &str| {
         results.rows.iter().find(|row| row.scenario == scenario && row.target == target)?.cpu_us
     };
-    let is_reference = |row: &&Row| row.target == results.reference && row.target != DIRECT;
+    let is_reference = |row: &&ResultRow| row.target == results.reference && row.target != DIRECT;
     let mut groups = Vec::new();
     for row in results.rows.iter().filter(is_reference) {
         if row.cpu_us.is_none() {
@@ -78,14 +78,14 @@ fn groups(results: &Results) -> Vec<Group<'_>> {
                 if target == results.reference { 1.0 } else { rival_ratio(results, &row.scenario, target)? };
             Some(Bar { target, index, cpu_us, ratio })
         });
-        groups.push(Group { scenario: &row.scenario, bars: bars.collect() });
+        groups.push(ChartGroup { scenario: &row.scenario, bars: bars.collect() });
     }
     groups
 }
 
 /// A group a scenario, a bar a target; the colour tells the gateway.
-fn groups_of_filters(results: &Results) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+fn groups_of_filters(results: &Results) -> Vec<ChartGroup<'_>> {
+    let mut groups: Vec<ChartGroup<'_>> = Vec::new();
     for row in results.rows.iter().filter(|row| !row.others.contains_key("rate")) {
         let (Some(cpu_us), Some(to_bare)) = (row.cpu_us, row.ratio_to_bare) else { continue };
         let gateway = row.target.split('-').next().unwrap_or_default();
@@ -94,7 +94,7 @@ fn groups_of_filters(results: &Results) -> Vec<Group<'_>> {
             Bar { target: &row.target, index: index.unwrap_or_default(), cpu_us, ratio: to_bare.median };
         match groups.iter_mut().find(|group| group.scenario == row.scenario) {
             Some(group) => group.bars.push(bar),
-            None => groups.push(Group { scenario: &row.scenario, bars: vec![bar] }),
+            None => groups.push(ChartGroup { scenario: &row.scenario, bars: vec![bar] }),
         }
     }
     groups
@@ -117,7 +117,7 @@ fn draw_axis(out: &mut Drawing, axis: Axis) {
     }
 }
 
-fn draw_bars(out: &mut Drawing, axis: Axis, groups: &[Group<'_>]) {
+fn draw_bars(out: &mut Drawing, axis: Axis, groups: &[ChartGroup<'_>]) {
     let mut y = HEAD;
     for group in groups {
         y += GAP;

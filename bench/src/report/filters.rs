@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 
-use super::results::{BARE_CPU, Results, Row, ToBare};
+use super::results::{BARE_CPU, ResultRow, Results, ToBare};
 use super::summary::replace_between;
 use super::table::{self, short};
 use crate::filters::SCENARIOS;
@@ -71,7 +71,7 @@ fn ratios(out: &mut String, results: &Results) {
     let _ = writeln!(out, "\n|---|{}", "--:|".repeat(scenarios.len()));
     for target in &results.targets {
         let of = |scenario: &str| {
-            let is_it = |row: &&Row| row.scenario == scenario && row.target == target.name;
+            let is_it = |row: &&ResultRow| row.scenario == scenario && row.target == target.name;
             results.rows.iter().find(is_it)?.ratio_to_bare
         };
         if !scenarios.iter().any(|scenario| of(scenario).is_some()) {
@@ -89,7 +89,7 @@ fn tables(out: &mut String, results: &Results, level: &str) {
     let _ = writeln!(out, "\n{level} CPU a request, of bare\n");
     ratios(out, results);
     for scenario in SCENARIOS {
-        let rows: Vec<&Row> = results.rows.iter().filter(|row| row.scenario == scenario.name).collect();
+        let rows: Vec<&ResultRow> = results.rows.iter().filter(|row| row.scenario == scenario.name).collect();
         if rows.is_empty() {
             continue;
         }
@@ -121,7 +121,7 @@ fn tables(out: &mut String, results: &Results, level: &str) {
 
 /// The rows at fixed rates.
 fn paced(out: &mut String, results: &Results, level: &str) {
-    let rows: Vec<&Row> = results.rows.iter().filter(|row| row.others.contains_key("rate")).collect();
+    let rows: Vec<&ResultRow> = results.rows.iter().filter(|row| row.others.contains_key("rate")).collect();
     if rows.is_empty() {
         return;
     }
@@ -149,7 +149,7 @@ fn paced(out: &mut String, results: &Results, level: &str) {
 }
 
 fn fewest_pairs(results: &Results) -> usize {
-    let is_saturated = |row: &&Row| !row.others.contains_key("rate");
+    let is_saturated = |row: &&ResultRow| !row.others.contains_key("rate");
     let pairs = results.rows.iter().filter(is_saturated).filter_map(|row| row.ratio_to_bare);
     pairs.map(|ratio| ratio.pairs).min().unwrap_or_default()
 }

@@ -3,12 +3,12 @@
 use super::drawing::{AxisLine, COLOURS, Drawing, FOOT, MARGIN, WIDTH};
 use super::results::{Results, ToBare};
 use crate::filters::{SCENARIOS, TARGETS, Tongue};
-use crate::peers::Kind;
+use crate::peers::GatewayKind;
 
 /// Draws how many requests the same CPU serves with a filter, in percent of those without it; `None` when there is nothing
 /// to draw.
 pub fn svg(results: &Results) -> Option<String> {
-    let groups: Vec<Group> = SHOWN.iter().filter_map(|scenario| group(results, scenario)).collect();
+    let groups: Vec<ScenarioBars> = SHOWN.iter().filter_map(|scenario| group(results, scenario)).collect();
     let lines = groups.iter().flat_map(|group| &group.lines);
     let bars: usize = lines.clone().map(|line| line.bars.len()).sum();
     if bars == 0 {
@@ -29,31 +29,31 @@ pub fn svg(results: &Results) -> Option<String> {
 }
 
 /// A scenario.
-struct Group {
+struct ScenarioBars {
     title: String,
-    lines: Vec<Line>,
+    lines: Vec<LanguageBars>,
 }
 
 /// A language, with a bar for each gateway that has it.
-struct Line {
+struct LanguageBars {
     title: &'static str,
     bars: Vec<Bar>,
 }
 
 struct Bar {
-    kind: Kind,
-    left: Percent,
+    kind: GatewayKind,
+    left: PercentRange,
 }
 
 /// Percent of bare.
 #[derive(Clone, Copy, Debug)]
-struct Percent {
+struct PercentRange {
     median: f64,
     low: f64,
     high: f64,
 }
 
-impl Percent {
+impl PercentRange {
     /// What is left where a request costs so many times the CPU.
     fn of(ratio: ToBare) -> Option<Self> {
         let of = |times: f64| 100.0 / times;
@@ -61,20 +61,20 @@ impl Percent {
     }
 }
 
-fn group(results: &Results, name: &str) -> Option<Group> {
+fn group(results: &Results, name: &str) -> Option<ScenarioBars> {
     let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name)?;
-    let bar = |kind: Kind, tongue: Tongue| {
+    let bar = |kind: GatewayKind, tongue: Tongue| {
         let target = TARGETS.iter().find(|target| target.kind == kind && target.tongue == tongue)?;
         let row = results.rows.iter().find(|row| row.scenario == name && row.target == target.name)?;
-        Some(Bar { kind, left: Percent::of(row.ratio_to_bare?)? })
+        Some(Bar { kind, left: PercentRange::of(row.ratio_to_bare?)? })
     };
     let line = |tongue: Tongue| {
         let bars: Vec<Bar> = GATEWAYS.iter().filter_map(|&kind| bar(kind, tongue)).collect();
-        (!bars.is_empty()).then(|| Line { title: tongue.title(), bars })
+        (!bars.is_empty()).then(|| LanguageBars { title: tongue.title(), bars })
     };
-    let lines: Vec<Line> = LANGUAGES.into_iter().filter_map(line).collect();
+    let lines: Vec<LanguageBars> = LANGUAGES.into_iter().filter_map(line).collect();
     let title = format!("{name}: {}", scenario.title);
-    (!lines.is_empty()).then_some(Group { title, lines })
+    (!lines.is_empty()).then_some(ScenarioBars { title, lines })
 }
 
 fn legend(out: &mut Drawing) {
@@ -96,7 +96,7 @@ fn draw_axis(out: &mut Drawing) {
     }
 }
 
-fn draw_groups(out: &mut Drawing, groups: &[Group]) {
+fn draw_groups(out: &mut Drawing, groups: &[ScenarioBars]) {
     let mut y = HEAD;
     for group in groups {
         out.add(format_args!("<text x=\"{MARGIN}\" y=\"{:.1}\">{}</text>", y + TITLE - 8.0, group.title));
@@ -118,7 +118,7 @@ fn draw_groups(out: &mut Drawing, groups: &[Group]) {
 }
 
 fn draw_bar(out: &mut Drawing, bar: &Bar, y: f64) {
-    let Percent { median, low, high } = bar.left;
+    let PercentRange { median, low, high } = bar.left;
     let middle = y + BAR / 2.0;
     out.add(format_args!(
         "<rect x=\"{LEFT}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{}\"/>\n\
@@ -139,7 +139,7 @@ fn x_of(percent: f64) -> f64 {
     LEFT + percent / 100.0 * (WIDTH - LEFT - RIGHT)
 }
 
-fn colour(kind: Kind) -> &'static str {
+fn colour(kind: GatewayKind) -> &'static str {
     let index = GATEWAYS.iter().position(|&known| known == kind);
     index.and_then(|index| COLOURS.get(index)).copied().unwrap_or_default()
 }
@@ -157,7 +157,7 @@ const LANGUAGES: [Tongue; 8] = [
     Tongue::Wasm,
     Tongue::WasmGo,
 ];
-const GATEWAYS: [Kind; 2] = [Kind::Eddy, Kind::Envoy];
+const GATEWAYS: [GatewayKind; 2] = [GatewayKind::Eddy, GatewayKind::Envoy];
 /// Of the lines from quartile to quartile, which lie on bars and on the page.
 const SPAN: &str = "#6e7781";
 const LEFT: f64 = 160.0;
@@ -189,10 +189,10 @@ mod tests {
 
     #[test]
     fn quartiles_change_sides() {
-        let left = Percent::of(ToBare { median: 1.25, q1: 1.0, q3: 2.0, pairs: 3 }).unwrap();
+        let left = PercentRange::of(ToBare { median: 1.25, q1: 1.0, q3: 2.0, pairs: 3 }).unwrap();
         assert!((left.median - 80.0).abs() < 1e-9, "{left:?}");
         assert!((left.low - 50.0).abs() < 1e-9 && (left.high - 100.0).abs() < 1e-9, "{left:?}");
-        assert!(Percent::of(ToBare { median: 0.0, q1: 0.0, q3: 0.0, pairs: 1 }).is_none());
+        assert!(PercentRange::of(ToBare { median: 0.0, q1: 0.0, q3: 0.0, pairs: 1 }).is_none());
     }
 
     #[test]

@@ -11,17 +11,17 @@ use super::summary::replace_between;
 /// What a benchmark of messages wrote.
 #[derive(Debug, Deserialize)]
 pub struct Protobuf {
-    subject: Subject,
+    subject: ProtobufBenchSubject,
     cpu: String,
     kernel: String,
     load_average: String,
-    rows: Vec<Row>,
+    rows: Vec<ProtobufResultRow>,
 }
 
 /// Tells these results from others.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Subject {
+enum ProtobufBenchSubject {
     Protobuf,
     ProtobufRust,
     ProtobufGo,
@@ -29,7 +29,7 @@ enum Subject {
 
 /// One way of doing one thing with one message; times in nanoseconds a message.
 #[derive(Debug, Deserialize)]
-struct Row {
+struct ProtobufResultRow {
     message: String,
     work: String,
     by: String,
@@ -44,9 +44,9 @@ struct Row {
 /// When the marks are not there, in their order.
 pub fn insert(document: &str, results: &Protobuf) -> Result<String> {
     let (start, end) = match results.subject {
-        Subject::Protobuf => ("<!-- protobuf:start -->", "<!-- protobuf:end -->"),
-        Subject::ProtobufRust => ("<!-- protobuf-rust:start -->", "<!-- protobuf-rust:end -->"),
-        Subject::ProtobufGo => ("<!-- protobuf-go:start -->", "<!-- protobuf-go:end -->"),
+        ProtobufBenchSubject::Protobuf => ("<!-- protobuf:start -->", "<!-- protobuf:end -->"),
+        ProtobufBenchSubject::ProtobufRust => ("<!-- protobuf-rust:start -->", "<!-- protobuf-rust:end -->"),
+        ProtobufBenchSubject::ProtobufGo => ("<!-- protobuf-go:start -->", "<!-- protobuf-go:end -->"),
     };
     replace_between(document, start, end, &markdown(results))
 }
@@ -68,15 +68,15 @@ fn markdown(results: &Protobuf) -> String {
     let mut out = format!("\n| work | by |{heads}\n|---|---|{}\n", "--:|".repeat(messages.len()));
     for (work, by) in lines {
         let cells = messages.iter().map(|(name, _)| {
-            let is_it = |row: &&Row| row.message == *name && row.work == work && row.by == by;
+            let is_it = |row: &&ProtobufResultRow| row.message == *name && row.work == work && row.by == by;
             format!(" {} |", results.rows.iter().find(is_it).map(cell).unwrap_or_default())
         });
         let _ = writeln!(out, "| {work} | {by} |{}", cells.collect::<String>());
     }
     let Protobuf { subject, cpu, kernel, load_average, .. } = results;
     let cores = match subject {
-        Subject::Protobuf => "One core",
-        Subject::ProtobufRust | Subject::ProtobufGo => "Cores",
+        ProtobufBenchSubject::Protobuf => "One core",
+        ProtobufBenchSubject::ProtobufRust | ProtobufBenchSubject::ProtobufGo => "Cores",
     };
     let _ = writeln!(
         out,
@@ -86,7 +86,7 @@ fn markdown(results: &Protobuf) -> String {
     out
 }
 
-fn cell(row: &Row) -> String {
+fn cell(row: &ProtobufResultRow) -> String {
     let ns = if row.ns < 100.0 { format!("{:.1}", row.ns) } else { format!("{:.0}", row.ns) };
     if row.allocations == 0.0 { ns } else { format!("{ns} ({:.0})", row.allocations) }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{self, Comparison};
-use crate::measure::machine::Machine;
+use crate::measure::machine::MachineInfo;
 
 /// Everything a run found out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -13,15 +13,15 @@ pub struct Results {
     /// Name of the run.
     pub name: String,
     /// What it was measured on.
-    pub machine: Machine,
+    pub machine: MachineInfo,
     /// How it was measured.
-    pub method: Method,
+    pub method: MeasurementMethod,
     /// What was measured.
     pub targets: Vec<TargetFacts>,
     /// The target whose ratios to the others are given.
     pub reference: String,
     /// One row a scenario and target.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ResultRow>,
     /// Ratios of the reference to each rival, from paired windows.
     pub ratios: Vec<Ratio>,
     /// What went wrong; a run with entries here is no evidence.
@@ -32,7 +32,7 @@ pub struct Results {
 
 /// How a run measured.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Method {
+pub struct MeasurementMethod {
     /// Rounds of every scenario of traffic.
     pub rounds: usize,
     /// Length of a window, seconds.
@@ -62,7 +62,7 @@ pub struct TargetFacts {
 
 /// What a target did in a scenario: medians over its windows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Row {
+pub struct ResultRow {
     /// The scenario.
     pub scenario: String,
     /// The target; `direct` is the origin without a gateway, measured once.
@@ -149,17 +149,18 @@ impl Samples {
     }
 
     /// The rows, in the order in which their first samples came.
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<ResultRow> {
         self.rows.iter().map(row).collect()
     }
 }
 
 /// Compares `reference` with every other target wherever both have samples; `direct` is no rival.
-pub fn ratios(rows: &[Row], reference: &str) -> Vec<Ratio> {
+pub fn ratios(rows: &[ResultRow], reference: &str) -> Vec<Ratio> {
     let mut ratios = Vec::new();
     for ours in rows.iter().filter(|row| row.target == reference) {
-        let is_rival =
-            |row: &&Row| row.scenario == ours.scenario && row.target != reference && row.target != DIRECT;
+        let is_rival = |row: &&ResultRow| {
+            row.scenario == ours.scenario && row.target != reference && row.target != DIRECT
+        };
         for theirs in rows.iter().filter(is_rival) {
             for figure in COMPARED {
                 let (Some(first), Some(second)) = (ours.samples.get(*figure), theirs.samples.get(*figure))
@@ -178,7 +179,7 @@ pub fn ratios(rows: &[Row], reference: &str) -> Vec<Ratio> {
     ratios
 }
 
-fn row(sampled: &Sampled) -> Row {
+fn row(sampled: &Sampled) -> ResultRow {
     let samples = &sampled.figures;
     let values = |figure: &str| -> Vec<f64> {
         samples.get(figure).map(|values| values.iter().flatten().copied().collect()).unwrap_or_default()
@@ -201,7 +202,7 @@ fn row(sampled: &Sampled) -> Row {
         Some(ToBare { median, q1, q3, pairs: spread.count })
     };
     let others = samples.keys().filter(is_other);
-    Row {
+    ResultRow {
         scenario: sampled.scenario.clone(),
         target: sampled.target.clone(),
         rounds: samples.values().map(|values| values.iter().flatten().count()).max().unwrap_or_default(),

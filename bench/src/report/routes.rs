@@ -9,8 +9,8 @@ use super::summary::replace_between;
 
 /// What the benchmark of lookups wrote.
 #[derive(Debug, Deserialize)]
-pub struct Routes {
-    subject: Subject,
+pub struct RouteBenchReport {
+    subject: RouteBenchSubject,
     cpu: String,
     kernel: String,
     load_average: String,
@@ -20,7 +20,7 @@ pub struct Routes {
 /// Tells these results from those of gateways.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Subject {
+enum RouteBenchSubject {
     Routes,
 }
 
@@ -43,12 +43,12 @@ struct RouteRow {
 ///
 /// # Errors
 /// When the marks are not there, in their order.
-pub fn insert(document: &str, results: &Routes) -> Result<String> {
+pub fn insert(document: &str, results: &RouteBenchReport) -> Result<String> {
     replace_between(document, START, END, &markdown(results))
 }
 
 /// The table, and what it was measured on.
-fn markdown(results: &Routes) -> String {
+fn markdown(results: &RouteBenchReport) -> String {
     let mut out = String::from(
         "\n| rules | number | first ns | middle ns | last ns | no match ns | all ns | compile ms | held MB | at most MB |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
@@ -70,7 +70,7 @@ fn markdown(results: &Routes) -> String {
             megabytes(row.most_bytes)
         );
     }
-    let Routes { subject: Subject::Routes, cpu, kernel, load_average, .. } = results;
+    let RouteBenchReport { subject: RouteBenchSubject::Routes, cpu, kernel, load_average, .. } = results;
     let _ = writeln!(
         out,
         "\nOne core of {}, Linux {kernel}, other work on the machine: load average {load_average}.",
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_page_gets_its_table() {
-        let results: Routes = serde_json::from_str(WRITTEN).unwrap();
+        let results: RouteBenchReport = serde_json::from_str(WRITTEN).unwrap();
         let page = format!("# Routes\n{START}\nold\n{END}\nend\n");
         let text = insert(&page, &results).unwrap();
         assert!(!text.contains("old") && text.ends_with(&format!("{END}\nend\n")), "{text}");
@@ -107,7 +107,9 @@ mod tests {
     #[test]
     fn other_results_are_not_taken_for_these() {
         let other = serde_json::to_string(&Results::default()).unwrap();
-        assert!(serde_json::from_str::<Routes>(&other).is_err());
-        assert!(serde_json::from_str::<Routes>(&WRITTEN.replace("\"routes\"", "\"filters\"")).is_err());
+        assert!(serde_json::from_str::<RouteBenchReport>(&other).is_err());
+        assert!(
+            serde_json::from_str::<RouteBenchReport>(&WRITTEN.replace("\"routes\"", "\"filters\"")).is_err()
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result, ensure};
 
-use super::results::{Ratio, Results, Row};
+use super::results::{Ratio, ResultRow, Results};
 use super::table::short;
 use crate::scenario::is_of_transports;
 
@@ -36,7 +36,7 @@ pub(super) fn replace_between(document: &str, start: &str, end: &str, text: &str
 
 /// A table of the README.
 #[derive(Debug)]
-struct Part {
+struct SummaryTable {
     start: &'static str,
     end: &'static str,
     title: &'static str,
@@ -46,7 +46,7 @@ struct Part {
 }
 
 /// What was measured of a part, with its ratios, and on what; `None` where that is nothing.
-fn summary(results: &Results, part: &Part) -> Option<String> {
+fn summary(results: &Results, part: &SummaryTable) -> Option<String> {
     let mut out = String::new();
     let rivals: Vec<&str> = results.targets.iter().map(|target| target.name.as_str()).collect();
     let rivals: Vec<&str> = rivals.into_iter().filter(|&name| name != results.reference).collect();
@@ -55,7 +55,7 @@ fn summary(results: &Results, part: &Part) -> Option<String> {
         let _ = write!(out, " of {rival}'s |");
     }
     let _ = writeln!(out, "\n|---|--:|{}", "--:|".repeat(rivals.len()));
-    let is_of_part = |row: &&Row| {
+    let is_of_part = |row: &&ResultRow| {
         row.target == results.reference && is_of_transports(&row.scenario) == part.is_of_transports
     };
     let mut is_empty = true;
@@ -87,7 +87,7 @@ fn summary(results: &Results, part: &Part) -> Option<String> {
     (!is_empty).then_some(out)
 }
 
-fn value(row: &Row, figure: &str) -> Option<f64> {
+fn value(row: &ResultRow, figure: &str) -> Option<f64> {
     if figure == CPU { row.cpu_us } else { row.others.get(figure).copied() }
 }
 
@@ -102,14 +102,14 @@ fn text_of(ratio: &Ratio) -> String {
 }
 
 const CPU: &str = "cpu_us";
-const REQUESTS: Part = Part {
+const REQUESTS: SummaryTable = SummaryTable {
     start: "<!-- bench:start -->",
     end: "<!-- bench:end -->",
     title: "CPU a request",
     is_of_transports: false,
     figures: &[(CPU, "µs", 1.0)],
 };
-const TRANSPORTS: Part = Part {
+const TRANSPORTS: SummaryTable = SummaryTable {
     start: "<!-- transports:start -->",
     end: "<!-- transports:end -->",
     title: "CPU a request, message or handshake",
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_lies_between_the_marks_is_replaced() {
-        let Part { start, end, .. } = REQUESTS;
+        let SummaryTable { start, end, .. } = REQUESTS;
         let document = format!("# A\n{start}\nold\n{end}\n# B\n");
         let text = insert(&document, &results()).unwrap();
         assert!(
@@ -159,7 +159,7 @@ mod tests {
             }
         }
         results.ratios = ratios(&results.rows, "eddy");
-        let Part { start, end, .. } = TRANSPORTS;
+        let SummaryTable { start, end, .. } = TRANSPORTS;
         let text = insert(&format!("{start}\n{end}\n"), &results).unwrap();
         assert!(text.contains("\n| `h2-10` | 33.0 µs | 0.75 [0.75, 0.75] |\n"), "{text}");
         assert!(text.contains("\n| `idle-h2` | 2.00 KiB a connection | – |\n"), "{text}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::results::{DIRECT, Ratio, Results, Row, TargetFacts};
+use super::results::{DIRECT, Ratio, ResultRow, Results, TargetFacts};
 
 /// The whole report of a run.
 pub fn markdown(results: &Results) -> String {
@@ -16,15 +16,15 @@ pub fn markdown(results: &Results) -> String {
     );
     write_list(&mut out, "Faults: this run is no evidence", &results.faults);
     write_list(&mut out, "Notes", &results.notes);
-    let cpu = |row: &Row| {
+    let cpu = |row: &ResultRow| {
         Some(format!("{} ({} + {})", short(row.cpu_us?), short(row.user_us?), short(row.sys_us?)))
     };
     section(&mut out, results, "CPU a request, µs (user + system)", "cpu_us", &cpu);
-    let rps = |row: &Row| row.rps.map(|value| format!("{value:.0}"));
+    let rps = |row: &ResultRow| row.rps.map(|value| format!("{value:.0}"));
     section(&mut out, results, "Requests a second at saturation", "rps", &rps);
-    let latency = |row: &Row| Some(format!("{} / {}", short(row.p50_us?), short(row.p99_us?)));
+    let latency = |row: &ResultRow| Some(format!("{} / {}", short(row.p50_us?), short(row.p99_us?)));
     section(&mut out, results, "Latency at a fixed rate, µs (p50 / p99; ratios of p99)", "p99_us", &latency);
-    let crowd = |row: &Row| {
+    let crowd = |row: &ResultRow| {
         let (p50, p99) = (other(row, "crowd_p50_us")? / 1e3, other(row, "crowd_p99_us")? / 1e3);
         Some(format!("{} / {}", short(p50), short(p99)))
     };
@@ -35,10 +35,11 @@ pub fn markdown(results: &Results) -> String {
         "crowd_p99_us",
         &crowd,
     );
-    let bulk =
-        |row: &Row| Some(format!("{:.3} ({:.2})", other(row, "cpu_s_per_gb")?, other(row, "gb_per_s")?));
+    let bulk = |row: &ResultRow| {
+        Some(format!("{:.3} ({:.2})", other(row, "cpu_s_per_gb")?, other(row, "gb_per_s")?))
+    };
     section(&mut out, results, "CPU seconds a GB that is passed on (GB a second)", "cpu_s_per_gb", &bulk);
-    let memory = |row: &Row| {
+    let memory = |row: &ResultRow| {
         let (bytes, base) = (other(row, "connection_bytes")?, other(row, "base_bytes")?);
         let cpu = other(row, "idle_cpu_us_per_s")? / 1e4;
         Some(format!("{:.2} KiB (on {:.1} MiB; {cpu:.2} %)", bytes / 1024.0, base / f64::from(1 << 20)))
@@ -50,9 +51,9 @@ pub fn markdown(results: &Results) -> String {
         "connection_bytes",
         &memory,
     );
-    let start = |row: &Row| other(row, "start_ms").map(|time| format!("{} ms", short(time)));
+    let start = |row: &ResultRow| other(row, "start_ms").map(|time| format!("{} ms", short(time)));
     section(&mut out, results, "Start to first answer", "start_ms", &start);
-    let reload = |row: &Row| {
+    let reload = |row: &ResultRow| {
         let time = other(row, "reload_ms")?;
         let cpu = other(row, "reload_cpu_ms")?;
         Some(format!("{} ms ({} ms CPU)", short(time), short(cpu)))
@@ -135,7 +136,7 @@ fn section(
     results: &Results,
     title: &str,
     figure: &str,
-    cell: &dyn Fn(&Row) -> Option<String>,
+    cell: &dyn Fn(&ResultRow) -> Option<String>,
 ) {
     let mut scenarios: Vec<&str> = Vec::new();
     for row in results.rows.iter().filter(|row| cell(row).is_some()) {
@@ -183,7 +184,7 @@ fn sizes(out: &mut String, results: &Results) {
 
 /// What the harness itself took, for who wants to judge it.
 fn harness(out: &mut String, results: &Results) {
-    let rows: Vec<&Row> = results.rows.iter().filter(|row| row.target == DIRECT).collect();
+    let rows: Vec<&ResultRow> = results.rows.iter().filter(|row| row.target == DIRECT).collect();
     if rows.is_empty() {
         return;
     }
@@ -208,11 +209,11 @@ fn harness(out: &mut String, results: &Results) {
     }
 }
 
-fn find<'a>(results: &'a Results, scenario: &str, target: &str) -> Option<&'a Row> {
+fn find<'a>(results: &'a Results, scenario: &str, target: &str) -> Option<&'a ResultRow> {
     results.rows.iter().find(|row| row.scenario == scenario && row.target == target)
 }
 
-fn other(row: &Row, figure: &str) -> Option<f64> {
+fn other(row: &ResultRow, figure: &str) -> Option<f64> {
     row.others.get(figure).copied()
 }
 

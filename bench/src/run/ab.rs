@@ -10,9 +10,9 @@ use super::session::Session;
 use super::traffic::{self, Windows};
 use super::whole::groups;
 use crate::measure::machine;
-use crate::peers::{Kind, Target};
+use crate::peers::{BenchTarget, GatewayKind};
 use crate::report::results::Results;
-use crate::settings::Settings;
+use crate::settings::BenchSettings;
 
 /// Options of a comparison of two.
 #[derive(Args, Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct AbOptions {
     pub pairs: usize,
     /// What all runs are told.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: BenchSettings,
 }
 
 /// A program and perhaps a configuration, as written on the command line.
@@ -56,12 +56,12 @@ impl FromStr for Contender {
 
 impl Contender {
     /// It is taken for eddy unless its program is named like a rival.
-    fn target(&self, name: &str) -> Result<Target> {
+    fn target(&self, name: &str) -> Result<BenchTarget> {
         let file = self.binary.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let kind = Kind::named(file).unwrap_or(Kind::Eddy);
+        let kind = GatewayKind::named(file).unwrap_or(GatewayKind::Eddy);
         let binary = std::fs::canonicalize(&self.binary)
             .with_context(|| format!("no program `{}`", self.binary.display()))?;
-        Ok(Target { config: self.config.clone(), ..Target::new(name, kind, binary) })
+        Ok(BenchTarget { config: self.config.clone(), ..BenchTarget::new(name, kind, binary) })
     }
 }
 

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::load::{Generator, Request};
-use crate::peers::Instance;
+use crate::load::{Generator, ScenarioRequest};
+use crate::peers::TargetInstance;
 
 /// Sends requests through `instance` for a moment and checks every response as the load will.
 ///
 /// # Errors
 /// When a response is not as the origin gives it (status, length or body); the message names `scenario`.
-pub(super) fn check(instance: &Instance, request: &Request, scenario: &str) -> Result<()> {
+pub(super) fn check(instance: &TargetInstance, request: &ScenarioRequest, scenario: &str) -> Result<()> {
     answers_alike(instance.address, request).with_context(|| format!("{scenario}, {}", instance.target.name))
 }
 
 /// Likewise at one of its listeners.
-pub(super) fn answers_alike(address: SocketAddr, request: &Request) -> Result<()> {
+pub(super) fn answers_alike(address: SocketAddr, request: &ScenarioRequest) -> Result<()> {
     let exchange = request.exchange(address);
     // The first response on a connection is compared in full whatever its size.
     let mut generator = Generator::new(address, &exchange, CONNECTIONS)?;

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 
 use super::check::check;
 use super::session::Session;
-use crate::load::{Generator, Request, Tally};
-use crate::peers::{Instance, Process, Setup};
+use crate::load::{Generator, LoadStats, ScenarioRequest};
+use crate::peers::{ProcessTree, Setup, TargetInstance};
 use crate::scenario::Crowd;
 
 /// Measures each scenario, with all targets kept up.
@@ -16,7 +16,7 @@ pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, Crowd)]) ->
     let setup = Setup::default();
     session.progress.step("starting targets for many busy connections");
     let instances = session.start_all(setup);
-    let request = Request::Get { prefix: String::new(), bytes: RESPONSE_BYTES };
+    let request = ScenarioRequest::Get { prefix: String::new(), bytes: RESPONSE_BYTES };
     let mut healthy = Vec::new();
     for instance in &instances {
         match check(instance, &request, "crowd") {
@@ -45,7 +45,12 @@ pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, Crowd)]) ->
 }
 
 /// Keeps all connections busy for a window, after each of them has been served.
-fn saturate(session: &Session, request: &Request, instance: &Instance, connections: usize) -> Result<Tally> {
+fn saturate(
+    session: &Session,
+    request: &ScenarioRequest,
+    instance: &TargetInstance,
+    connections: usize,
+) -> Result<LoadStats> {
     let needed = connections as u64 * FILES_PER_CONNECTION;
     if session.site.files_max < needed {
         bail!("{connections} connections need {needed} open files; the limit is {}", session.site.files_max);
@@ -56,7 +61,7 @@ fn saturate(session: &Session, request: &Request, instance: &Instance, connectio
     generator.run_closed(session.settings.window()?)
 }
 
-fn record(session: &mut Session, scenario: &str, target: &str, outcome: Result<Tally>) {
+fn record(session: &mut Session, scenario: &str, target: &str, outcome: Result<LoadStats>) {
     let tally = match outcome {
         Ok(tally) => Some(tally),
         Err(error) => {
@@ -71,7 +76,7 @@ fn record(session: &mut Session, scenario: &str, target: &str, outcome: Result<T
     let micros = |time: Option<Duration>| time.map(|time| time.as_secs_f64() * 1e6);
     let tally = tally.as_ref();
     let samples = &mut session.samples;
-    samples.add(scenario, target, "rps", tally.map(Tally::rate));
+    samples.add(scenario, target, "rps", tally.map(LoadStats::rate));
     samples.add(scenario, target, "crowd_p50_us", tally.and_then(|tally| micros(tally.latency(0.5))));
     samples.add(scenario, target, "crowd_p99_us", tally.and_then(|tally| micros(tally.latency(0.99))));
     samples.add(scenario, target, "errors", tally.map(|tally| tally.error_count() as f64));
@@ -79,7 +84,7 @@ fn record(session: &mut Session, scenario: &str, target: &str, outcome: Result<T
 
 /// Programs that take all the time of a processor that they can get; they end when dropped.
 struct Neighbours {
-    _processes: Vec<Process>,
+    _processes: Vec<ProcessTree>,
 }
 
 impl Neighbours {
@@ -88,7 +93,7 @@ impl Neighbours {
         let start = |_| {
             let mut command = Command::new(&program);
             command.args(["spin", &std::process::id().to_string()]).stdin(Stdio::null());
-            Process::start(&mut command)
+            ProcessTree::start(&mut command)
         };
         let processes = (0..count).map(start).collect::<Result<_>>()?;
         Ok(Self { _processes: processes })

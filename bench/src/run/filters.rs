@@ -9,9 +9,9 @@ use super::semantics;
 use super::session::Session;
 use crate::filters::{FilterScenario, FilterTarget, TARGETS, Tongue};
 use crate::measure::machine;
-use crate::peers::{Instance, Kind};
+use crate::peers::{GatewayKind, TargetInstance};
 use crate::report::results::Results;
-use crate::settings::Settings;
+use crate::settings::BenchSettings;
 
 /// Options of a run of filters.
 #[derive(Args, Clone, Debug)]
@@ -37,14 +37,14 @@ pub struct FilterOptions {
     pub require_peers: String,
     /// What all runs are told.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: BenchSettings,
 }
 
 /// A target that is up, and what it is.
 #[derive(Debug)]
-struct Running {
+struct RunningTarget {
     target: FilterTarget,
-    instance: Instance,
+    instance: TargetInstance,
 }
 
 /// Measures every scenario of every target and gives the results.
@@ -85,8 +85,8 @@ pub fn run_filters(options: FilterOptions) -> Result<Results> {
     let mut running = Vec::new();
     for (target, complete) in found {
         session.progress.step(&format!("starting {}", target.name));
-        match Instance::start(&complete, target.setup(), &mut session.site) {
-            Ok(instance) => running.push(Running { target, instance }),
+        match TargetInstance::start(&complete, target.setup(), &mut session.site) {
+            Ok(instance) => running.push(RunningTarget { target, instance }),
             Err(error) => session.add_fault(&format!("{}: {error:#}", target.name)),
         }
     }
@@ -98,7 +98,7 @@ pub fn run_filters(options: FilterOptions) -> Result<Results> {
     for scenario in &scenarios {
         run_scenario(&mut session, scenario, &running, &rates, rate_rounds);
     }
-    for Running { target, instance } in running {
+    for RunningTarget { target, instance } in running {
         session.stop(target.setup(), instance);
     }
     session.progress.say("done");
@@ -108,7 +108,7 @@ pub fn run_filters(options: FilterOptions) -> Result<Results> {
 fn run_scenario(
     session: &mut Session,
     scenario: &FilterScenario,
-    running: &[Running],
+    running: &[RunningTarget],
     rates: &[f64],
     rate_rounds: usize,
 ) {
@@ -165,22 +165,22 @@ fn parse_rates(texts: &[String]) -> Result<Vec<f64>> {
 /// What a reader of its figures has to know of a target.
 fn caveat(target: FilterTarget) -> Option<&'static str> {
     match (target.kind, target.tongue) {
-        (Kind::Envoy, Tongue::Go) => Some(
+        (GatewayKind::Envoy, Tongue::Go) => Some(
             "`envoy-go`: its Go kit is of 23 April 2026, older than the Envoy that runs it; Envoy accepts it",
         ),
-        (Kind::Eddy, Tongue::Wasm | Tongue::WasmGo) => Some(
+        (GatewayKind::Eddy, Tongue::Wasm | Tongue::WasmGo) => Some(
             "responses behind a module in Wasm leave eddy in chunks, as a module that is entered for bodies might change them",
         ),
-        (Kind::Eddy, Tongue::GoEnvoy) => Some(
+        (GatewayKind::Eddy, Tongue::GoEnvoy) => Some(
             "responses of `body-10k` behind a filter written for Envoy's Go API leave eddy in chunks, as it might change them",
         ),
-        (Kind::Envoy, Tongue::Builtin) => Some(
+        (GatewayKind::Envoy, Tongue::Builtin) => Some(
             "`envoy-builtin`: basic authentication compares a SHA-1 of the password, the only form that Envoy takes",
         ),
-        (Kind::Nginx, Tongue::Builtin) => {
+        (GatewayKind::Nginx, Tongue::Builtin) => {
             Some("`nginx-builtin`: nginx opens and reads its file of passwords for every request")
         }
-        (Kind::Nginx, Tongue::Lua) => {
+        (GatewayKind::Nginx, Tongue::Lua) => {
             Some("`nginx-lua`: the functions of a chain are called from one hook a phase, as nginx has one")
         }
         _ => None,

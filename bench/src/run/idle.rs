@@ -5,14 +5,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::session::Session;
-use crate::load::{Generator, H2load, IdleConnections, IdleHttp2, Request};
+use crate::load::{Generator, H2load, IdleConnections, IdleHttp2, ScenarioRequest};
 use crate::measure::memory;
-use crate::peers::{Instance, Setup};
-use crate::scenario::Version;
-use crate::settings::Settings;
+use crate::peers::{Setup, TargetInstance};
+use crate::scenario::ClientHttpVersion;
+use crate::settings::BenchSettings;
 
 /// Measures each target, freshly started each time: memory that was once grown is not given back.
-pub(super) fn run(session: &mut Session, scenario: &str, version: Version) -> Result<()> {
+pub(super) fn run(session: &mut Session, scenario: &str, version: ClientHttpVersion) -> Result<()> {
     let count = fitting(session.settings.idle_connections, session.site.files_max);
     if count < session.settings.idle_connections {
         session.notes.push(format!(
@@ -20,7 +20,7 @@ pub(super) fn run(session: &mut Session, scenario: &str, version: Version) -> Re
             session.settings.idle_connections, session.site.files_max
         ));
     }
-    let setup = Setup { has_transports: version == Version::Http2, ..Setup::default() };
+    let setup = Setup { has_transports: version == ClientHttpVersion::Http2, ..Setup::default() };
     let rounds = session.rounds.min(ROUNDS_MAX);
     for round in 0..rounds {
         for index in Session::order(round, session.targets.len()) {
@@ -29,7 +29,7 @@ pub(super) fn run(session: &mut Session, scenario: &str, version: Version) -> Re
                 continue;
             }
             session.progress.step(&format!("{scenario} {}/{rounds}: {}", round + 1, target.name));
-            let outcome = Instance::start(&target, setup, &mut session.site).and_then(|instance| {
+            let outcome = TargetInstance::start(&target, setup, &mut session.site).and_then(|instance| {
                 let figures = measure(&instance, &session.settings, version, count);
                 instance.stop();
                 figures
@@ -41,7 +41,7 @@ pub(super) fn run(session: &mut Session, scenario: &str, version: Version) -> Re
                     None
                 }
             };
-            let mut add = |figure: &str, of: fn(&Figures) -> f64| {
+            let mut add = |figure: &str, of: fn(&IdleMeasurement) -> f64| {
                 session.samples.add(scenario, &target.name, figure, figures.as_ref().map(of));
             };
             add("connection_bytes", |one| one.connection_bytes);
@@ -53,7 +53,7 @@ pub(super) fn run(session: &mut Session, scenario: &str, version: Version) -> Re
     Ok(())
 }
 
-struct Figures {
+struct IdleMeasurement {
     connection_bytes: f64,
     base_bytes: f64,
     idle_cpu_us_per_s: f64,
@@ -61,19 +61,19 @@ struct Figures {
 }
 
 /// Connections that are held open.
-enum Held {
+enum IdleConnectionSet {
     Http1(IdleConnections),
     Http2(IdleHttp2),
 }
 
-impl Held {
-    fn open(instance: &Instance, version: Version, count: usize) -> Result<Self> {
+impl IdleConnectionSet {
+    fn open(instance: &TargetInstance, version: ClientHttpVersion, count: usize) -> Result<Self> {
         Ok(match version {
-            Version::Http1 => {
+            ClientHttpVersion::Http1 => {
                 let exchange = small_get().exchange(instance.address);
                 Self::Http1(IdleConnections::open(instance.address, &exchange, count)?)
             }
-            Version::Http2 => Self::Http2(IdleHttp2::open(instance.http2, count)?),
+            ClientHttpVersion::Http2 => Self::Http2(IdleHttp2::open(instance.http2, count)?),
         })
     }
 
@@ -85,19 +85,19 @@ impl Held {
     }
 }
 
-fn small_get() -> Request {
-    Request::Get { prefix: String::new(), bytes: 128 }
+fn small_get() -> ScenarioRequest {
+    ScenarioRequest::Get { prefix: String::new(), bytes: 128 }
 }
 
 /// Fills pools and caches as any traffic does: they are not the price of an idle connection.
-fn warm_up(instance: &Instance, settings: &Settings, version: Version) -> Result<()> {
+fn warm_up(instance: &TargetInstance, settings: &BenchSettings, version: ClientHttpVersion) -> Result<()> {
     match version {
-        Version::Http1 => {
+        ClientHttpVersion::Http1 => {
             let exchange = small_get().exchange(instance.address);
             let mut generator = Generator::new(instance.address, &exchange, settings.connections)?;
             generator.run_closed(WARM_UP).map(drop)
         }
-        Version::Http2 => {
+        ClientHttpVersion::Http2 => {
             let mut h2load = H2load::get(&settings.h2load, instance.http2, settings.connections, 1, false);
             h2load.warm_up()?;
             h2load.run(WARM_UP).map(drop)
@@ -105,11 +105,16 @@ fn warm_up(instance: &Instance, settings: &Settings, version: Version) -> Result
     }
 }
 
-fn measure(instance: &Instance, settings: &Settings, version: Version, count: usize) -> Result<Figures> {
+fn measure(
+    instance: &TargetInstance,
+    settings: &BenchSettings,
+    version: ClientHttpVersion,
+    count: usize,
+) -> Result<IdleMeasurement> {
     warm_up(instance, settings, version)?;
     crate::pause(SETTLE);
     let base = memory::resident_bytes(&instance.members());
-    let idle = Held::open(instance, version, count)?;
+    let idle = IdleConnectionSet::open(instance, version, count)?;
     crate::pause(SETTLE);
     let full = memory::resident_bytes(&instance.members());
     let before = instance.cpu();
@@ -120,7 +125,7 @@ fn measure(instance: &Instance, settings: &Settings, version: Version, count: us
         bail!("{closed} of {count} idle connections were closed");
     }
     let grown = full.checked_sub(base).context("memory shrank")?;
-    Ok(Figures {
+    Ok(IdleMeasurement {
         connection_bytes: grown as f64 / count as f64,
         base_bytes: base as f64,
         idle_cpu_us_per_s: used.total.as_secs_f64() * 1e6 / WATCH.as_secs_f64(),

@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 
 use crate::measure::cpu;
-use crate::peers::Process;
+use crate::peers::ProcessTree;
 
 /// The running origin.
 #[derive(Debug)]
 pub(super) struct OriginProcess {
     /// Where it serves.
     pub address: SocketAddr,
-    process: Process,
+    process: ProcessTree,
 }
 
 impl OriginProcess {
@@ -25,7 +25,7 @@ impl OriginProcess {
         command.arg("guard").arg(std::process::id().to_string()).arg(&us);
         command.args(["origin", "--address", "127.0.0.1:0"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut process = Process::start(&mut command)?;
+        let mut process = ProcessTree::start(&mut command)?;
         let output = process.take_output().context("the origin has no output")?;
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line).context("the origin did not start")?;
@@ -34,7 +34,7 @@ impl OriginProcess {
     }
 
     /// CPU it has used so far.
-    pub(super) fn cpu(&self) -> cpu::Reading {
-        cpu::Reading::take(&self.process.members())
+    pub(super) fn cpu(&self) -> cpu::CpuUsageSnapshot {
+        cpu::CpuUsageSnapshot::take(&self.process.members())
     }
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::session::Session;
-use super::window::{Pace, Saturation, Window};
+use super::window::{LoadWindow, Pace, Saturation};
 use crate::filters::{BARE, FilterScenario};
-use crate::peers::Instance;
+use crate::peers::TargetInstance;
 use crate::report::results::{BARE_CPU, BARE_RPS, FOREIGN, SYSTEM_TICKS, USER_TICKS};
 
 /// Both windows of a pair, each as it came out.
 #[derive(Debug)]
-struct Pair<T> {
+struct WindowPair<T> {
     bare: Result<T>,
     filtered: Result<T>,
 }
@@ -20,7 +20,7 @@ struct Pair<T> {
 /// Measures a pair at saturation, keeps the figures and says them in a few words.
 pub(super) fn saturate(
     session: &mut Session,
-    instance: &Instance,
+    instance: &TargetInstance,
     scenario: &FilterScenario,
     round: usize,
 ) -> String {
@@ -51,7 +51,7 @@ pub(super) fn saturate(
 /// Measures a pair at a fixed rate, with the same arrivals on both sides, and keeps what the filters add.
 pub(super) fn pace(
     session: &mut Session,
-    instance: &Instance,
+    instance: &TargetInstance,
     scenario: &FilterScenario,
     round: usize,
     rate: f64,
@@ -86,23 +86,23 @@ fn row_name(scenario: &FilterScenario, rate: f64) -> String {
 /// The two windows, in an order that turns around from round to round.
 fn measure<T>(
     session: &Session,
-    instance: &Instance,
+    instance: &TargetInstance,
     scenario: &FilterScenario,
     round: usize,
-    window: impl Fn(&Window<'_>) -> Result<T>,
-) -> Pair<T> {
+    window: impl Fn(&LoadWindow<'_>) -> Result<T>,
+) -> WindowPair<T> {
     let (bare_request, request) = (scenario.bare_request(), scenario.request());
     let on = |request, listener| {
-        Window::on_listener(session, request, instance, listener).and_then(|on| window(&on))
+        LoadWindow::on_listener(session, request, instance, listener).and_then(|on| window(&on))
     };
     let bare = || on(&bare_request, BARE.name);
     let filtered = || on(&request, scenario.listener.name);
     if is_bare_first(round) {
         let bare = bare();
-        Pair { bare, filtered: filtered() }
+        WindowPair { bare, filtered: filtered() }
     } else {
         let filtered = filtered();
-        Pair { bare: bare(), filtered }
+        WindowPair { bare: bare(), filtered }
     }
 }
 
@@ -111,7 +111,7 @@ fn is_bare_first(round: usize) -> bool {
 }
 
 /// Both of a pair; what failed is a fault, and a pair of one is none.
-fn whole<T>(session: &mut Session, row: &str, target: &str, pair: Pair<T>) -> Option<(T, T)> {
+fn whole<T>(session: &mut Session, row: &str, target: &str, pair: WindowPair<T>) -> Option<(T, T)> {
     let mut kept = |side: &str, outcome: Result<T>| match outcome {
         Ok(figures) => Some(figures),
         Err(error) => {

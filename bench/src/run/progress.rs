@@ -5,12 +5,12 @@ use std::time::Instant;
 
 /// Where progress is told.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ProgressReporter {
     is_terminal: bool,
     begun: Instant,
 }
 
-impl Progress {
+impl ProgressReporter {
     /// Tells on standard error.
     pub(super) fn new() -> Self {
         Self { is_terminal: stderr().is_terminal(), begun: Instant::now() }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::session::Session;
-use crate::peers::Instance;
+use crate::peers::TargetInstance;
 use crate::probe;
 use crate::scenario::reload_setup;
 
@@ -26,7 +26,7 @@ pub(super) fn run(session: &mut Session, scenario: &str) -> Result<()> {
                     None
                 }
             };
-            let mut add = |figure: &str, of: fn(&Figures) -> f64| {
+            let mut add = |figure: &str, of: fn(&ReloadMeasurement) -> f64| {
                 session.samples.add(scenario, &name, figure, figures.as_ref().map(of));
             };
             add("reload_ms", |one| one.taken.as_secs_f64() * 1e3);
@@ -38,7 +38,7 @@ pub(super) fn run(session: &mut Session, scenario: &str) -> Result<()> {
     Ok(())
 }
 
-struct Figures {
+struct ReloadMeasurement {
     /// From the change until the last answer of the old configuration, or the first of the new one if that is later.
     taken: Duration,
     cpu: Duration,
@@ -46,7 +46,7 @@ struct Figures {
     refused: u32,
 }
 
-fn reload(instance: &mut Instance) -> Result<Figures> {
+fn reload(instance: &mut TargetInstance) -> Result<ReloadMeasurement> {
     let before = instance.cpu();
     let begun = Instant::now();
     let generation = instance.reload()?.to_string();
@@ -69,7 +69,7 @@ fn reload(instance: &mut Instance) -> Result<Figures> {
     }
     // Old workers go, files are closed: part of the price of a reload.
     crate::pause(SETTLE);
-    Ok(Figures { taken, cpu: instance.cpu().since(&before).total, refused })
+    Ok(ReloadMeasurement { taken, cpu: instance.cpu().since(&before).total, refused })
 }
 
 /// So many answers of the new configuration in a row, each on a new connection, mean that no worker has the old one.

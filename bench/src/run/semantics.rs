@@ -7,14 +7,14 @@ use anyhow::{Context, Result, bail};
 
 use super::check::answers_alike;
 use crate::filters::{BAD, BARE, FilterScenario, FilterTarget, GOOD, HEADERS};
-use crate::peers::{Instance, Kind};
-use crate::probe::{self, Answer};
+use crate::peers::{GatewayKind, TargetInstance};
+use crate::probe::{self, ProbeResponse};
 
 /// Asks the listener of `scenario`, and the bare one, everything that tells whether the filters are there.
 ///
 /// # Errors
 /// What is not as it should be; the message names the scenario.
-pub(super) fn check(instance: &Instance, scenario: &FilterScenario) -> Result<()> {
+pub(super) fn check(instance: &TargetInstance, scenario: &FilterScenario) -> Result<()> {
     let address = |name: &str| {
         let found = instance.listeners.get(name).copied();
         found.with_context(|| format!("there is no listener `{name}`"))
@@ -95,7 +95,7 @@ fn tells_length(address: SocketAddr) -> Result<()> {
 }
 
 /// The request's head as it arrived at the origin.
-fn echo(address: SocketAddr) -> Result<Answer> {
+fn echo(address: SocketAddr) -> Result<ProbeResponse> {
     let answer = probe::get_with(address, "/head", GOOD.concat().as_str())?;
     if answer.status != 200 {
         bail!("status {}", answer.status);
@@ -104,7 +104,7 @@ fn echo(address: SocketAddr) -> Result<Answer> {
 }
 
 /// What looks at bodies finds the byte that it looks for, and leaves it where it is.
-fn finds_marks(instance: &Instance, address: SocketAddr) -> Result<()> {
+fn finds_marks(instance: &TargetInstance, address: SocketAddr) -> Result<()> {
     let answer = probe::get(address, "/mark")?;
     let content = answer.content();
     if answer.status != 200 || content != b"<\n" {
@@ -126,8 +126,8 @@ fn finds_marks(instance: &Instance, address: SocketAddr) -> Result<()> {
 
 /// Filters that change nothing are entered all the same. eddy counts that; elsewhere nothing shows it, and that the same
 /// process enters another one, which does something in both directions, has to stand for it.
-fn is_entered(instance: &Instance, scenario: &FilterScenario, address: SocketAddr) -> Result<()> {
-    if instance.target.kind != Kind::Eddy {
+fn is_entered(instance: &TargetInstance, scenario: &FilterScenario, address: SocketAddr) -> Result<()> {
+    if instance.target.kind != GatewayKind::Eddy {
         let headers = instance.listeners.get(HEADERS.name).copied();
         let headers = headers.with_context(|| format!("there is no listener `{}`", HEADERS.name))?;
         return bears_marks(headers).context("filters are not entered");
@@ -150,7 +150,7 @@ fn is_entered(instance: &Instance, scenario: &FilterScenario, address: SocketAdd
     Ok(())
 }
 
-fn metrics(instance: &Instance) -> Result<String> {
+fn metrics(instance: &TargetInstance) -> Result<String> {
     let answer = probe::get(instance.admin, instance.target.kind.metrics_path())?;
     if answer.status != 200 {
         bail!("metrics are answered with status {}", answer.status);

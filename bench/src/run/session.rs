@@ -3,43 +3,43 @@
 use anyhow::{Context, Result};
 
 use super::origin::OriginProcess;
-use super::progress::Progress;
+use super::progress::ProgressReporter;
 use crate::measure::elf;
-use crate::measure::machine::Machine;
+use crate::measure::machine::MachineInfo;
 use crate::origin::{calls, echo};
-use crate::peers::{Identity, Instance, Ports, Setup, Site, Target, version};
-use crate::report::results::{FOREIGN, Method, Results, Row, Samples, TargetFacts};
-use crate::settings::{GeneratorKind, Settings};
+use crate::peers::{BenchEnvironment, BenchTarget, Ports, Setup, TargetInstance, TlsIdentity, version};
+use crate::report::results::{FOREIGN, MeasurementMethod, ResultRow, Results, Samples, TargetFacts};
+use crate::settings::{BenchSettings, GeneratorKind};
 
 /// A run under way.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub settings: Settings,
+    pub settings: BenchSettings,
     pub rounds: usize,
-    pub targets: Vec<Target>,
-    pub site: Site,
+    pub targets: Vec<BenchTarget>,
+    pub site: BenchEnvironment,
     pub origin: OriginProcess,
-    pub progress: Progress,
+    pub progress: ProgressReporter,
     pub samples: Samples,
     pub faults: Vec<String>,
     pub notes: Vec<String>,
-    machine: Machine,
+    machine: MachineInfo,
 }
 
 impl Session {
     /// Prepares a run: starts the origin and makes the folder where targets work.
     pub(super) fn new(
-        settings: Settings,
+        settings: BenchSettings,
         rounds: usize,
-        targets: Vec<Target>,
+        targets: Vec<BenchTarget>,
         files_max: u64,
     ) -> Result<Self> {
-        let machine = Machine::look();
+        let machine = MachineInfo::look();
         let origin = OriginProcess::start()?;
         let work = settings.folder.join("work").join(std::process::id().to_string());
         std::fs::create_dir_all(&work).with_context(|| format!("cannot make `{}`", work.display()))?;
-        let identity = Identity::make(&work)?;
-        let site = Site {
+        let identity = TlsIdentity::make(&work)?;
+        let site = BenchEnvironment {
             templates: settings.folder.join("peers"),
             work,
             origin: origin.address,
@@ -66,7 +66,7 @@ impl Session {
             targets,
             site,
             origin,
-            progress: Progress::new(),
+            progress: ProgressReporter::new(),
             samples: Samples::default(),
             faults: Vec::new(),
             notes,
@@ -75,13 +75,13 @@ impl Session {
     }
 
     /// Starts every target with `setup`; one that does not start is a fault and is left out.
-    pub(super) fn start_all(&mut self, setup: Setup) -> Vec<Instance> {
+    pub(super) fn start_all(&mut self, setup: Setup) -> Vec<TargetInstance> {
         let mut instances = Vec::new();
-        let can = |target: &Target| {
+        let can = |target: &BenchTarget| {
             (!setup.is_transcoding || target.kind.transcodes()) && target.lacks(setup).is_none()
         };
         for target in self.targets.clone().into_iter().filter(can) {
-            match Instance::start(&target, setup, &mut self.site) {
+            match TargetInstance::start(&target, setup, &mut self.site) {
                 Ok(instance) => instances.push(instance),
                 Err(error) => self.add_fault(&format!("{} ({}): {error:#}", target.name, setup.name())),
             }
@@ -90,7 +90,7 @@ impl Session {
     }
 
     /// Stops one target; what it complained of is a fault.
-    pub(super) fn stop(&mut self, setup: Setup, instance: Instance) {
+    pub(super) fn stop(&mut self, setup: Setup, instance: TargetInstance) {
         for complaint in instance.complaints() {
             self.add_fault(&format!("{} ({}) said: {complaint}", instance.target.name, setup.name()));
         }
@@ -98,7 +98,7 @@ impl Session {
     }
 
     /// Stops the targets; what they complained of is a fault.
-    pub(super) fn stop_all(&mut self, setup: Setup, instances: Vec<Instance>) {
+    pub(super) fn stop_all(&mut self, setup: Setup, instances: Vec<TargetInstance>) {
         for instance in instances {
             self.stop(setup, instance);
         }
@@ -128,7 +128,7 @@ impl Session {
     /// Ends the run and gives its results.
     pub(super) fn finish(self, name: &str, reference: &str) -> Results {
         let rows = self.samples.rows();
-        let facts = |target: &Target| {
+        let facts = |target: &BenchTarget| {
             let size = elf::size(&target.binary).ok();
             TargetFacts {
                 name: target.name.clone(),
@@ -146,7 +146,7 @@ impl Session {
         Results {
             name: name.to_owned(),
             machine: self.machine,
-            method: Method {
+            method: MeasurementMethod {
                 rounds: self.rounds,
                 seconds: self.settings.seconds,
                 connections: self.settings.connections,
@@ -165,8 +165,9 @@ impl Session {
 }
 
 /// Scenarios whose latencies are those of a busy machine: the load itself was late with sending.
-fn late(rows: &[Row]) -> Option<String> {
-    let is_late = |row: &&Row| row.others.get("delay_p99_us").is_some_and(|&delay| delay > DELAY_FINE_US);
+fn late(rows: &[ResultRow]) -> Option<String> {
+    let is_late =
+        |row: &&ResultRow| row.others.get("delay_p99_us").is_some_and(|&delay| delay > DELAY_FINE_US);
     let mut scenarios: Vec<&str> = rows.iter().filter(is_late).map(|row| row.scenario.as_str()).collect();
     scenarios.dedup();
     (!scenarios.is_empty()).then(|| {
@@ -178,7 +179,7 @@ fn late(rows: &[Row]) -> Option<String> {
 }
 
 /// How many pairs of windows had to share the machine with other work.
-fn disturbed(rows: &[Row]) -> Option<String> {
+fn disturbed(rows: &[ResultRow]) -> Option<String> {
     let shares: Vec<f64> =
         rows.iter().filter_map(|row| row.samples.get(FOREIGN)).flatten().flatten().copied().collect();
     let count = shares.iter().filter(|&&share| share > FOREIGN_FINE).count();

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::session::Session;
-use crate::peers::{Instance, Setup};
+use crate::peers::{Setup, TargetInstance};
 
 /// Starts each target once a round and stops it again.
 pub(super) fn run(session: &mut Session, scenario: &str) -> Result<()> {
@@ -11,7 +11,8 @@ pub(super) fn run(session: &mut Session, scenario: &str) -> Result<()> {
         for index in Session::order(round, session.targets.len()) {
             let Some(target) = session.targets.get(index).cloned() else { continue };
             session.progress.step(&format!("{scenario} {}/{}: {}", round + 1, session.rounds, target.name));
-            let milliseconds = match Instance::start_timed(&target, Setup::default(), &mut session.site) {
+            let milliseconds = match TargetInstance::start_timed(&target, Setup::default(), &mut session.site)
+            {
                 Ok((instance, time)) => {
                     instance.stop();
                     Some(time.as_secs_f64() * 1e3)

@@ -4,9 +4,9 @@ use anyhow::Result;
 
 use super::check::check;
 use super::session::Session;
-use super::window::{Pace, Saturation, Window};
-use crate::load::Request;
-use crate::peers::{Instance, Setup};
+use super::window::{LoadWindow, Pace, Saturation};
+use crate::load::ScenarioRequest;
+use crate::peers::{Setup, TargetInstance};
 use crate::report::results::{DIRECT, SYSTEM_TICKS, USER_TICKS};
 
 /// A scenario of traffic.
@@ -15,7 +15,7 @@ pub(super) struct Traffic {
     /// Its name.
     pub name: &'static str,
     /// What is sent.
-    pub request: Request,
+    pub request: ScenarioRequest,
 }
 
 /// Which windows a round has.
@@ -50,7 +50,7 @@ fn run_scenario(
     session: &mut Session,
     setup: Setup,
     scenario: &Traffic,
-    instances: &[Instance],
+    instances: &[TargetInstance],
     windows: Windows,
 ) -> Result<()> {
     let mut healthy = Vec::new();
@@ -68,12 +68,12 @@ fn run_scenario(
         let mut texts = Vec::new();
         for index in Session::order(round, healthy.len()) {
             let instance = healthy[index];
-            let window = Window::on(session, &scenario.request, instance);
+            let window = LoadWindow::on(session, &scenario.request, instance);
             let scrape = setup.has_metrics.then(|| (instance.admin, instance.target.kind.metrics_path()));
             let outcome = window.saturate(scrape);
             texts.push(record_saturation(session, scenario.name, &instance.target.name, outcome));
             if windows == Windows::Both {
-                let window = Window::on(session, &scenario.request, instance);
+                let window = LoadWindow::on(session, &scenario.request, instance);
                 let outcome = window.pace(rate, round as u64);
                 record_pace(session, scenario.name, &instance.target.name, rate, outcome);
             }
@@ -89,13 +89,13 @@ fn run_scenario(
 fn calibrate(
     session: &mut Session,
     scenario: &Traffic,
-    healthy: &[&Instance],
+    healthy: &[&TargetInstance],
     windows: Windows,
 ) -> Result<f64> {
     session.progress.step(&format!("{}: calibrating", scenario.name));
     let mut slowest = f64::INFINITY;
     for instance in healthy {
-        let window = Window::on(session, &scenario.request, instance);
+        let window = LoadWindow::on(session, &scenario.request, instance);
         let outcome = window.saturate(None);
         match outcome {
             Ok(figures) => slowest = slowest.min(figures.rps),
@@ -107,13 +107,13 @@ fn calibrate(
     }
     let has_direct = scenario.request.reaches_origin();
     if has_direct {
-        let outcome = Window::direct(session, &scenario.request).saturate(None);
+        let outcome = LoadWindow::direct(session, &scenario.request).saturate(None);
         slowest = slowest.min(outcome.as_ref().map_or(f64::INFINITY, |figures| figures.rps));
         record_saturation(session, scenario.name, DIRECT, outcome);
     }
     let rate = session.settings.rate.unwrap_or_else(|| moderate(slowest));
     if has_direct && windows == Windows::Both {
-        let outcome = Window::direct(session, &scenario.request).pace(rate, 0);
+        let outcome = LoadWindow::direct(session, &scenario.request).pace(rate, 0);
         record_pace(session, scenario.name, DIRECT, rate, outcome);
     }
     Ok(rate)

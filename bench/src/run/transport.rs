@@ -7,21 +7,22 @@ use anyhow::{Context, Result, bail};
 use super::session::Session;
 use crate::load::{H2load, Shakers, Talk, Talkers, check_call, check_get, pull};
 use crate::measure::cpu;
-use crate::peers::{Instance, NAME, Setup};
+use crate::peers::{NAME, Setup, TargetInstance};
 use crate::report::results::{SYSTEM_TICKS, USER_TICKS};
-use crate::transport::{Shake, Transport};
+use crate::transport::{Shake, TransportScenario};
 
 /// Measures the scenarios, with all targets kept up and windows in turn.
 ///
 /// # Errors
 /// When the harness itself fails; what a target does wrong is a fault of the run.
-pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, Transport)]) -> Result<()> {
+pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, TransportScenario)]) -> Result<()> {
     let setup = Setup { has_transports: true, ..Setup::default() };
     session.progress.step(&format!("starting targets with setup `{}`", setup.name()));
     let instances = session.start_all(setup);
     for (name, transport) in scenarios {
-        let can = |instance: &&Instance| {
-            *transport != Transport::Handshake(Shake::PostQuantum) || instance.target.kind.is_post_quantum()
+        let can = |instance: &&TargetInstance| {
+            *transport != TransportScenario::Handshake(Shake::PostQuantum)
+                || instance.target.kind.is_post_quantum()
         };
         let mut healthy = Vec::new();
         for instance in instances.iter().filter(can) {
@@ -48,7 +49,7 @@ pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, Transport)]
 
 /// What a window found: CPU of the target for so many gigabytes, messages, requests or connections in so long.
 #[derive(Clone, Copy, Debug)]
-struct Figures {
+struct TransportMeasurement {
     used: cpu::Used,
     count: f64,
     time: Duration,
@@ -64,20 +65,29 @@ enum Load {
 
 impl Load {
     /// Load of `transport` on `instance`, in `connections` where the transport does not say how many.
-    fn new(session: &Session, instance: &Instance, transport: Transport, connections: usize) -> Result<Self> {
+    fn new(
+        session: &Session,
+        instance: &TargetInstance,
+        transport: TransportScenario,
+        connections: usize,
+    ) -> Result<Self> {
         let h2load = &session.settings.h2load;
         Ok(match transport {
-            Transport::Bulk => Self::Pull(instance.stream),
-            Transport::Messages => Self::Talk(Talkers::open(instance.stream, Talk::Echo, connections)?),
-            Transport::WebSocket => {
+            TransportScenario::Bulk => Self::Pull(instance.stream),
+            TransportScenario::Messages => {
+                Self::Talk(Talkers::open(instance.stream, Talk::Echo, connections)?)
+            }
+            TransportScenario::WebSocket => {
                 Self::Talk(Talkers::open(instance.address, Talk::WebSocket, connections)?)
             }
-            Transport::Http2 { connections, streams, is_tls } => {
+            TransportScenario::Http2 { connections, streams, is_tls } => {
                 let target = if is_tls { instance.tls } else { instance.http2 };
                 Self::Requests(H2load::get(h2load, target, connections, streams, is_tls))
             }
-            Transport::Call => Self::Requests(H2load::call(h2load, instance.http2, &session.site.work)?),
-            Transport::Handshake(shake) => {
+            TransportScenario::Call => {
+                Self::Requests(H2load::call(h2load, instance.http2, &session.site.work)?)
+            }
+            TransportScenario::Handshake(shake) => {
                 let certificate = &session.site.identity.certificate;
                 Self::Shake(Shakers::new(instance.tls, shake, certificate, NAME)?)
             }
@@ -114,20 +124,24 @@ impl Load {
 }
 
 /// Whether the target answers as it should; what comes through is looked at where the load itself does not.
-fn check(session: &Session, instance: &Instance, transport: Transport) -> Result<()> {
+fn check(session: &Session, instance: &TargetInstance, transport: TransportScenario) -> Result<()> {
     match transport {
-        Transport::Http2 { is_tls: false, .. } => check_get(instance.http2)?,
-        Transport::Call => check_call(instance.http2)?,
-        Transport::Bulk
-        | Transport::Messages
-        | Transport::WebSocket
-        | Transport::Http2 { is_tls: true, .. }
-        | Transport::Handshake(_) => {}
+        TransportScenario::Http2 { is_tls: false, .. } => check_get(instance.http2)?,
+        TransportScenario::Call => check_call(instance.http2)?,
+        TransportScenario::Bulk
+        | TransportScenario::Messages
+        | TransportScenario::WebSocket
+        | TransportScenario::Http2 { is_tls: true, .. }
+        | TransportScenario::Handshake(_) => {}
     }
     Load::new(session, instance, transport, CHECK_CONNECTIONS)?.warm_up()
 }
 
-fn measure(session: &Session, instance: &Instance, transport: Transport) -> Result<Figures> {
+fn measure(
+    session: &Session,
+    instance: &TargetInstance,
+    transport: TransportScenario,
+) -> Result<TransportMeasurement> {
     let mut load = Load::new(session, instance, transport, session.settings.connections)?;
     load.warm_up()?;
     crate::pause(SETTLE);
@@ -138,15 +152,15 @@ fn measure(session: &Session, instance: &Instance, transport: Transport) -> Resu
     if count == 0.0 {
         bail!("nothing came through");
     }
-    Ok(Figures { used, count, time })
+    Ok(TransportMeasurement { used, count, time })
 }
 
 fn record(
     session: &mut Session,
     scenario: &str,
     target: &str,
-    transport: Transport,
-    figures: Result<Figures>,
+    transport: TransportScenario,
+    figures: Result<TransportMeasurement>,
 ) -> String {
     let figures = match figures.with_context(|| format!("{scenario}, {target}")) {
         Ok(figures) => Some(figures),
@@ -156,12 +170,12 @@ fn record(
         }
     };
     let samples = &mut session.samples;
-    let mut add = |figure: &str, of: fn(&Figures) -> f64| {
+    let mut add = |figure: &str, of: fn(&TransportMeasurement) -> f64| {
         samples.add(scenario, target, figure, figures.as_ref().map(of));
     };
-    let each: fn(&Figures) -> f64 = |one| one.used.total.as_secs_f64() / one.count;
-    let speed: fn(&Figures) -> f64 = |one| one.count / one.time.as_secs_f64();
-    if transport == Transport::Bulk {
+    let each: fn(&TransportMeasurement) -> f64 = |one| one.used.total.as_secs_f64() / one.count;
+    let speed: fn(&TransportMeasurement) -> f64 = |one| one.count / one.time.as_secs_f64();
+    if transport == TransportScenario::Bulk {
         add("cpu_s_per_gb", each);
         add("gb_per_s", speed);
     } else {
@@ -172,7 +186,7 @@ fn record(
     }
     match figures {
         None => format!("{target} failed"),
-        Some(one) if transport == Transport::Bulk => format!("{target} {:.3} s a GB", each(&one)),
+        Some(one) if transport == TransportScenario::Bulk => format!("{target} {:.3} s a GB", each(&one)),
         Some(one) => format!("{target} {:.1} µs {:.0}/s", each(&one) * 1e6, speed(&one)),
     }
 }

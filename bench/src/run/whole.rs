@@ -9,10 +9,10 @@ use super::session::Session;
 use super::traffic::{self, Traffic, Windows};
 use super::{crowd, idle, reload, start, transport};
 use crate::measure::machine;
-use crate::peers::{Kind, Setup, Target};
+use crate::peers::{BenchTarget, GatewayKind, Setup};
 use crate::report::results::Results;
 use crate::scenario::{Scenario, Work};
-use crate::settings::Settings;
+use crate::settings::BenchSettings;
 
 /// Options of a whole run.
 #[derive(Args, Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct RunOptions {
     pub require_peers: String,
     /// What all runs are told.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: BenchSettings,
 }
 
 /// Runs everything and gives the results.
@@ -54,7 +54,7 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
     if !absent.is_empty() && !matches!(require_peers.as_str(), "" | "0") {
         bail!("{}", absent.join("; "));
     }
-    let reference = found.iter().find(|target| target.kind == Kind::Eddy).or_else(|| found.first());
+    let reference = found.iter().find(|target| target.kind == GatewayKind::Eddy).or_else(|| found.first());
     let nothing = || format!("no target is there to be measured: {}", absent.join("; "));
     let reference = reference.with_context(nothing)?.name.clone();
     let mut session = Session::new(settings, rounds, found, files_max)?;
@@ -86,11 +86,11 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
 }
 
 /// Where results are written.
-pub fn results_folder(settings: &Settings) -> PathBuf {
+pub fn results_folder(settings: &BenchSettings) -> PathBuf {
     settings.folder.join("results")
 }
 
-fn find(settings: &Settings, names: &[String]) -> (Vec<Target>, Vec<String>) {
+fn find(settings: &BenchSettings, names: &[String]) -> (Vec<BenchTarget>, Vec<String>) {
     let peers = settings.peers();
     let (mut found, mut absent) = (Vec::new(), Vec::new());
     for name in names.iter().filter(|name| !name.is_empty()) {

@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::session::Session;
-use crate::load::{Exchange, Generator, Request, Tally, wrk};
+use crate::load::{Generator, LoadExchange, LoadStats, ScenarioRequest, wrk};
 use crate::measure::{cpu, machine};
-use crate::peers::Instance;
+use crate::peers::TargetInstance;
 use crate::probe;
 use crate::settings::GeneratorKind;
 
 /// A window about to be measured: on a target, or on the origin when there is none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Window<'a> {
+pub(super) struct LoadWindow<'a> {
     session: &'a Session,
-    request: &'a Request,
+    request: &'a ScenarioRequest,
     address: SocketAddr,
-    instance: Option<&'a Instance>,
+    instance: Option<&'a TargetInstance>,
 }
 
 /// What a window at saturation found.
@@ -47,17 +47,21 @@ pub(super) struct Pace {
     pub system_ticks: u64,
 }
 
-impl<'a> Window<'a> {
+impl<'a> LoadWindow<'a> {
     /// On the one listener of a target, or its first.
-    pub(super) fn on(session: &'a Session, request: &'a Request, instance: &'a Instance) -> Self {
+    pub(super) fn on(
+        session: &'a Session,
+        request: &'a ScenarioRequest,
+        instance: &'a TargetInstance,
+    ) -> Self {
         Self { session, request, address: instance.address, instance: Some(instance) }
     }
 
     /// On a listener of a target that has several.
     pub(super) fn on_listener(
         session: &'a Session,
-        request: &'a Request,
-        instance: &'a Instance,
+        request: &'a ScenarioRequest,
+        instance: &'a TargetInstance,
         listener: &str,
     ) -> Result<Self> {
         let address = instance.listeners.get(listener).copied();
@@ -66,12 +70,12 @@ impl<'a> Window<'a> {
     }
 
     /// On the origin, without a target.
-    pub(super) fn direct(session: &'a Session, request: &'a Request) -> Self {
+    pub(super) fn direct(session: &'a Session, request: &'a ScenarioRequest) -> Self {
         Self { session, request, address: session.origin.address, instance: None }
     }
 
-    fn cpu(&self) -> cpu::Reading {
-        self.instance.map_or_else(|| self.session.origin.cpu(), Instance::cpu)
+    fn cpu(&self) -> cpu::CpuUsageSnapshot {
+        self.instance.map_or_else(|| self.session.origin.cpu(), TargetInstance::cpu)
     }
 
     /// Keeps all connections busy.
@@ -116,7 +120,7 @@ impl<'a> Window<'a> {
     /// Sends at a fixed rate; the same arrivals for every target of a round.
     pub(super) fn pace(&self, rate: f64, round: u64) -> Result<Pace> {
         let settings = &self.session.settings;
-        let exchange: Exchange = self.request.exchange(self.address);
+        let exchange: LoadExchange = self.request.exchange(self.address);
         let mut generator = Generator::new(self.address, &exchange, settings.connections)?;
         checked(generator.run_open(WARM_UP, rate, round)?)?;
         crate::pause(SETTLE);
@@ -136,7 +140,7 @@ impl<'a> Window<'a> {
     }
 }
 
-fn checked(tally: Tally) -> Result<Tally> {
+fn checked(tally: LoadStats) -> Result<LoadStats> {
     if tally.error_count() > 0 {
         bail!("{} of {} requests: {}", tally.error_count(), tally.requests, tally.error_text());
     }
@@ -155,9 +159,9 @@ fn cores() -> f64 {
     thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64)
 }
 
-fn own_cpu() -> cpu::Reading {
-    let us = i32::try_from(std::process::id()).ok().and_then(crate::measure::tree::Entry::read);
-    cpu::Reading::take(us.as_slice())
+fn own_cpu() -> cpu::CpuUsageSnapshot {
+    let us = i32::try_from(std::process::id()).ok().and_then(crate::measure::tree::ProcessStat::read);
+    cpu::CpuUsageSnapshot::take(us.as_slice())
 }
 
 /// Load before a window, so that pools are filled and code is in the caches.

@@ -13,9 +13,9 @@ use tokio::time::sleep;
 use crate::error::StoreError;
 use crate::issuer::Issuer;
 use crate::renewal::RenewalTask;
-use crate::settings::Settings;
+use crate::settings::AcmeSettings;
 use crate::status::Status;
-use crate::store::{Store, StoreLock};
+use crate::store::{AcmeStore, StoreLock};
 
 /// Orders certificates beside whatever else the process does, on a thread of its own, which begins with the first order.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Agent {
 }
 
 /// What is wanted, if anything is.
-type Wish = Option<Arc<Settings>>;
+type Wish = Option<Arc<AcmeSettings>>;
 
 impl Agent {
     /// What listeners show to authorities.
@@ -45,7 +45,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub fn follow(&self, settings: Option<Settings>) -> io::Result<()> {
+    pub fn follow(&self, settings: Option<AcmeSettings>) -> io::Result<()> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = &*line {
             line.send_if_modified(|wish| {
@@ -94,7 +94,7 @@ async fn serve(mut wishes: watch::Receiver<Wish>, challenges: Arc<Challenges>, s
 }
 
 /// Keeps all certificates; never ends by itself. What it began ends when it is dropped.
-async fn keep(settings: Arc<Settings>, challenges: &Arc<Challenges>, status: &Arc<Status>) {
+async fn keep(settings: Arc<AcmeSettings>, challenges: &Arc<Challenges>, status: &Arc<Status>) {
     let (store, _lock) = hold(&settings, status).await;
     let issuer =
         Arc::new(Issuer::new(Arc::clone(&settings), Arc::clone(status), store, Arc::clone(challenges)));
@@ -111,11 +111,11 @@ async fn keep(settings: Arc<Settings>, challenges: &Arc<Challenges>, status: &Ar
 }
 
 /// Waits for the right to order.
-async fn hold(settings: &Settings, status: &Status) -> (Store, StoreLock) {
+async fn hold(settings: &AcmeSettings, status: &Status) -> (AcmeStore, StoreLock) {
     let mut is_told = false;
     loop {
-        let held =
-            Store::open(&settings.folder).and_then(|store| Ok(store.try_lock()?.map(|lock| (store, lock))));
+        let held = AcmeStore::open(&settings.folder)
+            .and_then(|store| Ok(store.try_lock()?.map(|lock| (store, lock))));
         let interval = match held {
             Ok(Some(held)) => return held,
             Ok(None) => {
@@ -136,7 +136,7 @@ async fn hold(settings: &Settings, status: &Status) -> (Store, StoreLock) {
     }
 }
 
-fn tell(error: &StoreError, settings: &Settings, status: &Status) {
+fn tell(error: &StoreError, settings: &AcmeSettings, status: &Status) {
     tracing::error!("no certificate can be ordered: {error}");
     for wanted in &settings.certificates {
         status.handle_failed(wanted.name(), &error.to_string());

@@ -4,18 +4,18 @@
 use std::collections::BTreeMap;
 
 use crate::error::StoreError;
-use crate::store::Store;
+use crate::store::AcmeStore;
 
 /// The orders of the last hour.
 #[derive(Debug, Default)]
-pub(crate) struct Budget {
+pub(crate) struct OrderBudget {
     /// By the certificate's name, seconds since 1970, in their order.
     orders: BTreeMap<String, Vec<u64>>,
 }
 
-impl Budget {
+impl OrderBudget {
     /// The orders that a store has noted.
-    pub(crate) fn of(store: &Store) -> Self {
+    pub(crate) fn of(store: &AcmeStore) -> Self {
         Self { orders: store.read_orders() }
     }
 
@@ -30,7 +30,7 @@ impl Budget {
     ///
     /// # Errors
     /// When it cannot be written down; it must not be made then.
-    pub(crate) fn note(&mut self, name: &str, now: u64, store: &Store) -> Result<(), StoreError> {
+    pub(crate) fn note(&mut self, name: &str, now: u64, store: &AcmeStore) -> Result<(), StoreError> {
         self.orders.retain(|_, times| {
             times.retain(|time| is_recent(*time, now));
             !times.is_empty()
@@ -67,7 +67,7 @@ mod tests {
     fn a_certificate_is_ordered_four_times_an_hour_at_most() {
         let free = |times: &[u64], now| {
             let orders = BTreeMap::from([("a.test".to_owned(), times.to_vec())]);
-            Budget { orders }.free_at("a.test", now)
+            OrderBudget { orders }.free_at("a.test", now)
         };
         assert_eq!(free(&[], 10_000), 0);
         assert_eq!(free(&[9000, 9100, 9200], 10_000), 0);
@@ -80,6 +80,6 @@ mod tests {
     #[test]
     fn all_certificates_together_have_a_limit_of_their_own() {
         let orders = (0..80).map(|index| (format!("{index}.test"), vec![9000 + index])).collect();
-        assert_eq!(Budget { orders }.free_at("new.test", 10_000), 12_600);
+        assert_eq!(OrderBudget { orders }.free_at("new.test", 10_000), 12_600);
     }
 }

@@ -7,36 +7,36 @@ use instant_acme::{Account, NewAccount};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::timeout;
 
-use crate::budget::Budget;
+use crate::budget::OrderBudget;
 use crate::error::{OrderError, StoreError};
 use crate::https::HttpsClient;
 use crate::order::{OrderRequest, order};
-use crate::schedule::Window;
-use crate::settings::{Settings, Wanted};
+use crate::schedule::RenewalWindow;
+use crate::settings::{AcmeSettings, CertificateSpec};
 use crate::status::Status;
-use crate::store::{KeptAccount, Store};
+use crate::store::{AcmeStore, KeptAccount};
 use crate::stored::StoredCertificate;
 
 /// What the keepers of all certificates share.
 pub(crate) struct Issuer {
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<AcmeSettings>,
     pub(crate) status: Arc<Status>,
-    store: Store,
+    store: AcmeStore,
     challenges: Arc<Challenges>,
     account: Mutex<Option<Account>>,
-    budget: Mutex<Budget>,
+    budget: Mutex<OrderBudget>,
     /// Orders that may be under way at once.
     seats: Semaphore,
 }
 
 impl Issuer {
     pub(crate) fn new(
-        settings: Arc<Settings>,
+        settings: Arc<AcmeSettings>,
         status: Arc<Status>,
-        store: Store,
+        store: AcmeStore,
         challenges: Arc<Challenges>,
     ) -> Self {
-        let budget = Mutex::new(Budget::of(&store));
+        let budget = Mutex::new(OrderBudget::of(&store));
         Self {
             settings,
             status,
@@ -54,13 +54,13 @@ impl Issuer {
     /// When the file cannot be read.
     pub(crate) fn look(
         &self,
-        wanted: &Wanted,
+        wanted: &CertificateSpec,
     ) -> Result<Option<Result<StoredCertificate, IdentityError>>, StoreError> {
         Ok(self.store.read_certificate(&wanted.file)?.map(|pem| StoredCertificate::parse(&pem)))
     }
 
     /// The second from which on a certificate may be ordered.
-    pub(crate) async fn free_at(&self, wanted: &Wanted, now: u64) -> u64 {
+    pub(crate) async fn free_at(&self, wanted: &CertificateSpec, now: u64) -> u64 {
         self.budget.lock().await.free_at(wanted.name(), now)
     }
 
@@ -71,7 +71,7 @@ impl Issuer {
     pub(crate) async fn ask_window(
         &self,
         have: &StoredCertificate,
-    ) -> Result<Option<(Window, u64)>, OrderError> {
+    ) -> Result<Option<(RenewalWindow, u64)>, OrderError> {
         let Some(id) = &have.id else { return Ok(None) };
         let told = self.account().await?.renewal_info(id).await;
         let (info, again) = match told {
@@ -79,7 +79,7 @@ impl Issuer {
             told => told?,
         };
         let second = |time: i64| u64::try_from(time).unwrap_or_default();
-        let window = Window {
+        let window = RenewalWindow {
             start: second(info.suggested_window.start.unix_timestamp()),
             end: second(info.suggested_window.end.unix_timestamp()),
         };
@@ -92,7 +92,7 @@ impl Issuer {
     /// Why there is none; what was there stays.
     pub(crate) async fn order(
         &self,
-        wanted: &Wanted,
+        wanted: &CertificateSpec,
         replaced: Option<&StoredCertificate>,
         now: u64,
     ) -> Result<StoredCertificate, OrderError> {

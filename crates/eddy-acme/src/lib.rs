@@ -24,5 +24,5 @@ mod store;
 mod stored;
 
 pub use agent::Agent;
-pub use settings::{ChallengeKind, Settings, Wanted};
+pub use settings::{AcmeSettings, CertificateSpec, ChallengeKind};
 pub use status::{CertificateView, Status};

@@ -40,7 +40,7 @@ pub(crate) async fn order(
         new = new.replaces(replaced);
     }
     let mut order = account.new_order(&new).await?;
-    let mut shown = Shown { challenges, names: Vec::new(), tokens: Vec::new() };
+    let mut shown = ActiveChallenges { challenges, names: Vec::new(), tokens: Vec::new() };
     prove(&mut order, ask.kind, &mut shown).await?;
     let ready = order.poll_ready(&PATIENCE).await;
     if !matches!(ready, Ok(OrderStatus::Ready)) {
@@ -58,7 +58,11 @@ pub(crate) async fn order(
 }
 
 /// Shows the authority what it asks to see for each host, and says so.
-async fn prove(order: &mut Order, kind: ChallengeKind, shown: &mut Shown<'_>) -> Result<(), OrderError> {
+async fn prove(
+    order: &mut Order,
+    kind: ChallengeKind,
+    shown: &mut ActiveChallenges<'_>,
+) -> Result<(), OrderError> {
     let wanted = match kind {
         ChallengeKind::TlsAlpn01 => ChallengeType::TlsAlpn01,
         ChallengeKind::Http01 => ChallengeType::Http01,
@@ -101,13 +105,13 @@ async fn unproven(order: &mut Order) -> Option<OrderError> {
 }
 
 /// What is shown to the authority, for as long as this lives.
-struct Shown<'c> {
+struct ActiveChallenges<'c> {
     challenges: &'c Arc<Challenges>,
     names: Vec<String>,
     tokens: Vec<String>,
 }
 
-impl Shown<'_> {
+impl ActiveChallenges<'_> {
     fn show(&mut self, host: String, digest: &[u8]) -> Result<(), OrderError> {
         let (certificate, key) = proof(&host, digest)?;
         self.challenges.show(&host, certificate, key)?;
@@ -121,7 +125,7 @@ impl Shown<'_> {
     }
 }
 
-impl Drop for Shown<'_> {
+impl Drop for ActiveChallenges<'_> {
     fn drop(&mut self) {
         self.names.iter().for_each(|name| self.challenges.take_back(name));
         self.tokens.iter().for_each(|token| self.challenges.forget(token));
@@ -155,7 +159,7 @@ mod tests {
         let extension =
             [&b"\x06\x08\x2b\x06\x01\x05\x05\x07\x01\x1f\x01\x01\xff\x04\x22\x04\x20"[..], &[7; 32]].concat();
         assert!(certificate.windows(extension.len()).any(|part| part == extension));
-        let mut shown = Shown { challenges: &challenges, names: Vec::new(), tokens: Vec::new() };
+        let mut shown = ActiveChallenges { challenges: &challenges, names: Vec::new(), tokens: Vec::new() };
         shown.show("a.test".to_owned(), &[7; 32]).unwrap();
         shown.answer("token".to_owned(), "token.print");
         assert!(challenges.answer_to(b"/.well-known/acme-challenge/token").is_some());

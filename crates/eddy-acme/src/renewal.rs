@@ -7,26 +7,26 @@ use tokio::time::sleep;
 
 use crate::error::OrderError;
 use crate::issuer::Issuer;
-use crate::schedule::{PAUSE_MAX_S, Window, pause, renewal};
-use crate::settings::Wanted;
+use crate::schedule::{PAUSE_MAX_S, RenewalWindow, pause, renewal};
+use crate::settings::CertificateSpec;
 use crate::stored::StoredCertificate;
 
 /// Sees to it that one certificate is there.
 pub(crate) struct RenewalTask {
     issuer: Arc<Issuer>,
-    wanted: Wanted,
+    wanted: CertificateSpec,
     /// Attempts in a row that failed.
     failures: u32,
     /// When the next attempt may be made after one that failed, seconds since 1970.
     retry_at: u64,
     /// When the authority wants the certificate renewed, if it says.
-    told: Option<Window>,
+    told: Option<RenewalWindow>,
     /// When it may be asked again, seconds since 1970.
     ask_at: u64,
 }
 
 impl RenewalTask {
-    pub(crate) fn new(issuer: Arc<Issuer>, wanted: Wanted) -> Self {
+    pub(crate) fn new(issuer: Arc<Issuer>, wanted: CertificateSpec) -> Self {
         Self { issuer, wanted, failures: 0, retry_at: 0, told: None, ask_at: 0 }
     }
 

@@ -4,7 +4,7 @@ use eddy_tls::Validity;
 
 /// A span of time, seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct RenewalWindow {
     /// Its first second.
     pub(crate) start: u64,
     /// The second behind its last.
@@ -20,16 +20,16 @@ pub(crate) struct Window {
 /// # Source
 /// RFC 9773 §4.2 for windows that the authority tells. It is asked to be believed only so far: a window that is open from the
 /// first second would have every certificate replaced at once.
-pub(crate) fn renewal(validity: Validity, told: Option<Window>, fraction: u16, now: u64) -> u64 {
+pub(crate) fn renewal(validity: Validity, told: Option<RenewalWindow>, fraction: u16, now: u64) -> u64 {
     let Validity { not_before, not_after } = validity;
     let life = not_after.saturating_sub(not_before);
     let window = match told {
         // It is over: the authority wants the certificate replaced now, as when it has revoked it.
         Some(window) if window.end <= now => return window.end,
-        Some(window) => Window { start: window.start.max(not_before + life / 3), ..window },
+        Some(window) => RenewalWindow { start: window.start.max(not_before + life / 3), ..window },
         None => {
             let start = not_before + life / 3 * 2;
-            Window { start, end: start + life / 30 }
+            RenewalWindow { start, end: start + life / 30 }
         }
     };
     let width = window.end.saturating_sub(window.start);
@@ -70,7 +70,8 @@ mod tests {
     fn the_authority_can_say_when() {
         let now = LIFE.not_before + 10 * DAY;
         let told = |start, end| {
-            let window = Window { start: LIFE.not_before + start * DAY, end: LIFE.not_before + end * DAY };
+            let window =
+                RenewalWindow { start: LIFE.not_before + start * DAY, end: LIFE.not_before + end * DAY };
             let of =
                 |fraction| (renewal(LIFE, Some(window), fraction, now) - LIFE.not_before) as f64 / DAY as f64;
             (of(0), of(32_768))

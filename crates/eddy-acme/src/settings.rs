@@ -6,7 +6,7 @@ use eddy_tls::ClientTls;
 
 /// What is ordered, and from whom.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct AcmeSettings {
     /// Where the authority says how it is to be asked: an `https` URL.
     pub directory: String,
     /// Whom the authority may write to, if anybody.
@@ -18,14 +18,14 @@ pub struct Settings {
     /// Where the account and what was ordered are kept.
     pub folder: PathBuf,
     /// The certificates.
-    pub certificates: Vec<Wanted>,
+    pub certificates: Vec<CertificateSpec>,
     /// What the authority has to show of itself.
     pub tls: ClientTls,
 }
 
 /// A certificate that is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct CertificateSpec {
     /// The hosts that it is for, in lower case; at least one, by the first of which it is called.
     pub hosts: Vec<String>,
     /// The file for its chain and key.
@@ -51,7 +51,7 @@ impl ChallengeKind {
     }
 }
 
-impl Settings {
+impl AcmeSettings {
     /// Whether both want the same, of the same authority and in the same way.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let Self { directory, email, challenge, profile, folder, certificates, tls } = self;
@@ -65,7 +65,7 @@ impl Settings {
     }
 }
 
-impl Wanted {
+impl CertificateSpec {
     /// What it is called: the first of its hosts.
     pub(crate) fn name(&self) -> &str {
         self.hosts.first().map_or("", String::as_str)

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use crate::settings::Settings;
+use crate::settings::AcmeSettings;
 
 /// How orders do.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl Status {
     }
 
     /// Takes note of what is wanted from now on; figures of what was wanted before go on.
-    pub(crate) fn handle_settings(&self, settings: Option<&Settings>) {
+    pub(crate) fn handle_settings(&self, settings: Option<&AcmeSettings>) {
         let mut certificates = self.lock();
         let mut before = std::mem::take(&mut *certificates);
         for wanted in settings.into_iter().flat_map(|settings| &settings.certificates) {

@@ -16,7 +16,7 @@ use crate::error::StoreError;
 ///
 /// Only its owner can read what is in it. Files are replaced by renaming, so that nobody ever sees half of one.
 #[derive(Clone, Debug)]
-pub(crate) struct Store {
+pub(crate) struct AcmeStore {
     folder: PathBuf,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct StoreLock {
     _file: File,
 }
 
-impl Store {
+impl AcmeStore {
     /// The store in this folder, which is made where it is missing.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn one_orders_and_everybody_else_waits() {
         let folder = folder("lock");
-        let (one, other) = (Store::open(&folder).unwrap(), Store::open(&folder).unwrap());
+        let (one, other) = (AcmeStore::open(&folder).unwrap(), AcmeStore::open(&folder).unwrap());
         let lock = one.try_lock().unwrap();
         assert!(lock.is_some());
         assert!(other.try_lock().unwrap().is_none());
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn files_are_nobody_elses_and_replaced_as_a_whole() {
         let folder = folder("files");
-        let store = Store::open(&folder.join("below")).unwrap();
+        let store = AcmeStore::open(&folder.join("below")).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&folder.join("below")), 0o700);
         let path = folder.join("below/a.test.pem");
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn an_account_that_is_none_is_told_of_and_orders_are_counted_anew() {
         let folder = folder("broken");
-        let store = Store::open(&folder).unwrap();
+        let store = AcmeStore::open(&folder).unwrap();
         fs::write(folder.join("account.json"), "{").unwrap();
         let error = store.read_account().err().unwrap().to_string();
         assert!(error.contains("account.json` holds no account") && error.contains("remove it"), "{error}");

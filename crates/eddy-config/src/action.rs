@@ -108,7 +108,7 @@ pub enum ActionKind {
     /// Several clusters, drawn by weight.
     Weighted(Vec<WeightedCluster>),
     /// Other actions, drawn by weight, one of which is done instead. None of them is a split again.
-    Split(Vec<Share>),
+    Split(Vec<WeightedAction>),
     /// eddy itself.
     Respond(Respond),
     /// eddy itself, sending the client elsewhere.
@@ -128,7 +128,7 @@ pub struct WeightedCluster {
 
 /// An action and its share of a rule's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct WeightedAction {
     /// The action, by index.
     pub action: usize,
     /// Its share relative to the others.

@@ -19,14 +19,14 @@ pub use crate::access_log::{AccessLogConfig, LogFormat, LogServiceConfig, LogTar
 use crate::acme::AcmeConfig;
 pub use crate::action::{
     Action, ActionKind, Failover, FailoverReason, FailureStatuses, HedgeConfig, Mirror, MirrorHost, Redirect,
-    Respond, RetryConfig, Share, WeightedCluster,
+    Respond, RetryConfig, WeightedAction, WeightedCluster,
 };
 use crate::forward::{Forwarding, ProxyProtocolConfig};
 use crate::tls::ListenerTlsConfig;
 
 /// A whole configuration, checked.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct GatewayConfig {
     /// Where clients connect; at least one.
     pub listeners: Vec<ListenerConfig>,
     /// The route tables; listeners name them by index.
@@ -407,7 +407,7 @@ pub struct QuarantineConfig {
     pub time: Duration,
 }
 
-impl Config {
+impl GatewayConfig {
     /// Every file that TLS needs.
     pub fn tls_files(&self) -> impl Iterator<Item = &WrittenPath> {
         let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref());
@@ -545,7 +545,7 @@ fn shared_prefix_bits(a: u128, b: u128, width: u32) -> u32 {
     (a ^ b).leading_zeros() - (128 - width)
 }
 
-impl Config {
+impl GatewayConfig {
     /// Whether two actions, by index, do the same.
     pub fn are_alike(&self, a: u32, b: u32) -> bool {
         let action = |index: u32| self.actions.get(index as usize);

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
-use eddy_route::{HostPattern, Origin};
+use eddy_route::{HostPattern, SourceLocation};
 
 use crate::config::AddressBlock;
 
@@ -13,7 +13,7 @@ pub struct Forwarding {
     /// The ways, in the order of the file; at least one.
     pub ways: Vec<Forward>,
     /// Where that is written.
-    pub origin: Origin,
+    pub origin: SourceLocation,
 }
 
 /// One of the ways.
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn of(ways: Vec<Forward>) -> Forwarding {
-        Forwarding { ways, origin: Origin { file: "eddy.yaml".into(), line: 1 } }
+        Forwarding { ways, origin: SourceLocation { file: "eddy.yaml".into(), line: 1 } }
     }
 
     #[test]

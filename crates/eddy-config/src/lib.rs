@@ -28,8 +28,8 @@ mod yaml;
 pub use acme::{AcmeChallenge, AcmeConfig, OrderedCertificate};
 pub use check::{Checked, Leniency, check, check_with, version_of};
 pub use config::*;
-pub use convert::{Converted, Loss, Target, convert};
-pub use dialect::gateway_api::{Condition, ObjectStatus, PartStatus};
+pub use convert::{ConversionTarget, Converted, Loss, convert};
+pub use dialect::gateway_api::{ObjectStatus, PartStatus, StatusCondition};
 pub use dialect::ingress::annotations_page;
 pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use forward::{Forward, Forwarding, ProxyProtocolConfig, ProxyVersion, SessionEnds};
@@ -40,7 +40,7 @@ pub use upgrade::{Connect, Protocols, Upgrades, WEBSOCKET};
 
 /// Whether a text is a manifest of Kubernetes: an object with `apiVersion` and `kind`, or several.
 pub fn is_manifest(source: &SourceText) -> bool {
-    dialect::Kind::of_text(source) == dialect::Kind::Kubernetes
+    dialect::ConfigLanguage::of_text(source) == dialect::ConfigLanguage::Kubernetes
 }
 
 /// The files that a configuration asks for, with `include` or as tables of eddy.yaml: patterns, as paths from where eddy

@@ -4,20 +4,20 @@
 
 use std::fmt::Write as _;
 
-use eddy_config::{ActionKind, Checked, Config, Serve, SourceText, Target, check, convert};
+use eddy_config::{ActionKind, Checked, ConversionTarget, GatewayConfig, Serve, SourceText, check, convert};
 use eddy_http::{HeadLimits, RequestHead};
-use eddy_route::nginx::{Outcome, SiteRequest, Walk};
+use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteRequest};
 use eddy_route::{RouteRequest, RouteScratch, Router};
 use eddy_upstream::EndpointAddress;
 
-fn checked(path: &str, text: &str) -> Config {
+fn checked(path: &str, text: &str) -> GatewayConfig {
     let checked = check(&[SourceText::new(path, text)]);
     let Checked { config, .. } = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"));
     config
 }
 
 /// Where a cluster's first endpoint is.
-fn place_of(config: &Config, cluster: usize) -> String {
+fn place_of(config: &GatewayConfig, cluster: usize) -> String {
     match &config.clusters[cluster].endpoints[0].address {
         EndpointAddress::Socket(address) => address.to_string(),
         EndpointAddress::Name { host, port } => format!("{host}:{port}"),
@@ -30,7 +30,7 @@ fn text_of(host: &str, target: &str) -> String {
 }
 
 /// What becomes of a request under an nginx.conf: a place with target and host, an answer, or an address.
-fn by_sites(config: &Config, host: &str, target: &str) -> String {
+fn by_sites(config: &GatewayConfig, host: &str, target: &str) -> String {
     let text = text_of(host, target);
     let bytes = text.as_bytes();
     let mut head = RequestHead::new();
@@ -53,9 +53,9 @@ fn by_sites(config: &Config, host: &str, target: &str) -> String {
         local_port: 80,
         id: 0,
     };
-    let (mut walk, mut scratch, mut out) = (Walk::default(), RouteScratch::new(), Vec::new());
+    let (mut walk, mut scratch, mut out) = (NginxRequestState::default(), RouteScratch::new(), Vec::new());
     match sites.walk(at.address, &request, &mut walk, &mut scratch) {
-        Outcome::Proxy { action } => {
+        NginxOutcome::Proxy { action } => {
             sites.write_target(&request, &mut walk, &mut scratch, &mut out).unwrap();
             let target = String::from_utf8(out.clone()).unwrap();
             sites.write_host(&request, &mut walk, &mut scratch, &mut out);
@@ -64,21 +64,21 @@ fn by_sites(config: &Config, host: &str, target: &str) -> String {
             };
             format!("{} {target} {}", place_of(config, cluster), String::from_utf8_lossy(&out))
         }
-        Outcome::Text { status } => format!("{status} {}", String::from_utf8_lossy(walk.text())),
-        Outcome::Redirect { status } => {
+        NginxOutcome::Text { status } => format!("{status} {}", String::from_utf8_lossy(walk.text())),
+        NginxOutcome::Redirect { status } => {
             sites.write_location(&request, &mut walk, &mut out);
             let location = String::from_utf8(out).unwrap();
             // A path is a path, with the host in front or without.
             let own = format!("http://{}", host.to_lowercase());
             format!("{status} -> {}", location.strip_prefix(&own).unwrap_or(&location))
         }
-        Outcome::Status { status } => format!("{status} "),
-        Outcome::Close => "closed".to_owned(),
+        NginxOutcome::Status { status } => format!("{status} "),
+        NginxOutcome::Close => "closed".to_owned(),
     }
 }
 
 /// The same under an eddy.yaml.
-fn by_rules(config: &Config, router: &Router, host: &str, target: &str) -> String {
+fn by_rules(config: &GatewayConfig, router: &Router, host: &str, target: &str) -> String {
     let text = text_of(host, target);
     let bytes = text.as_bytes();
     let mut head = RequestHead::new();
@@ -125,16 +125,16 @@ fn by_rules(config: &Config, router: &Router, host: &str, target: &str) -> Strin
     }
 }
 
-fn router_of(config: &Config) -> Router {
+fn router_of(config: &GatewayConfig) -> Router {
     let Serve::Routes(tables) = &config.listeners[0].serve else { panic!("no tables") };
     let tables: Vec<_> = tables.iter().map(|index| config.tables[*index].clone()).collect();
     Router::build(&tables).unwrap()
 }
 
 /// Numbers that are the same in every run.
-struct Draw(u64);
+struct ConvertRng(u64);
 
-impl Draw {
+impl ConvertRng {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -164,7 +164,7 @@ const ANSWERS: [&str; 9] = [
     "proxy_pass http://127.0.0.1:PORT/up/;",
 ];
 
-fn generate(draw: &mut Draw) -> String {
+fn generate(draw: &mut ConvertRng) -> String {
     let mut config = String::from("events {}\nhttp {\n");
     let mut number = 0;
     for server in 0..=draw.below(3) {
@@ -198,12 +198,12 @@ fn generate(draw: &mut Draw) -> String {
 
 #[test]
 fn an_nginx_conf_that_is_said_exactly_sends_requests_where_it_did() {
-    let mut draw = Draw(0x1234_5678_9abc_def1);
+    let mut draw = ConvertRng(0x1234_5678_9abc_def1);
     let (mut exact, mut asked) = (0, 0);
     for _ in 0..400 {
         let text = generate(&mut draw);
         let old = checked("nginx.conf", &text);
-        let converted = convert(&old, Target::Eddy);
+        let converted = convert(&old, ConversionTarget::Eddy);
         let new = checked("eddy.yaml", &converted.text);
         if !converted.losses.is_empty() {
             continue;
@@ -258,7 +258,7 @@ const ENVOY_ACTIONS: [&str; 9] = [
 ];
 
 /// Virtual hosts of Envoy's at random.
-fn generate_envoy(draw: &mut Draw) -> String {
+fn generate_envoy(draw: &mut ConvertRng) -> String {
     let mut hosts = String::new();
     let mut taken = Vec::new();
     let mut number = 0;
@@ -306,12 +306,12 @@ HOSTS
 
 #[test]
 fn envoys_routes_that_are_said_exactly_send_requests_where_they_did() {
-    let mut draw = Draw(0x2545_f491_4f6c_dd1d);
+    let mut draw = ConvertRng(0x2545_f491_4f6c_dd1d);
     let (mut exact, mut ranked, mut asked) = (0, 0, 0);
     for _ in 0..300 {
         let text = generate_envoy(&mut draw);
         let old = checked("envoy.yaml", &text);
-        let converted = convert(&old, Target::Eddy);
+        let converted = convert(&old, ConversionTarget::Eddy);
         let new = checked("eddy.yaml", &converted.text);
         if !converted.losses.is_empty() {
             continue;
@@ -359,9 +359,10 @@ fn what_only_envoy_can_say_is_named_with_its_place() {
     - {name: rest, domains: ['*'], routes: [{match: {prefix: /}, direct_response: {status: 200}}]}
 ";
     let config = checked("envoy.yaml", &envoy_file(hosts));
-    for (target, file) in
-        [(Target::Eddy, "losses-envoy.txt"), (Target::GatewayApi, "losses-envoy-manifests.txt")]
-    {
+    for (target, file) in [
+        (ConversionTarget::Eddy, "losses-envoy.txt"),
+        (ConversionTarget::GatewayApi, "losses-envoy-manifests.txt"),
+    ] {
         let converted = convert(&config, target);
         let told: Vec<String> =
             converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
@@ -379,7 +380,7 @@ fn what_only_envoy_can_say_is_named_with_its_place() {
             assert!(is_told, "line {line}, {word}: {told:#?}");
         }
     }
-    let text = convert(&config, Target::Eddy).text;
+    let text = convert(&config, ConversionTarget::Eddy).text;
     assert!(text.contains("end-of-a.test"), "{text}");
     checked("eddy.yaml", &text);
 }
@@ -412,10 +413,10 @@ fn golden(name: &str, text: &str) {
 #[test]
 fn rules_become_manifests_and_rules_again() {
     let config = checked("eddy.yaml", RULES);
-    let manifests = convert(&config, Target::GatewayApi);
+    let manifests = convert(&config, ConversionTarget::GatewayApi);
     assert_eq!(manifests.losses, []);
     golden("manifests.yaml", &manifests.text);
-    let again = convert(&config, Target::Eddy);
+    let again = convert(&config, ConversionTarget::Eddy);
     assert_eq!(again.losses, []);
     golden("rules.yaml", &again.text);
     let (old, new) = (router_of(&config), router_of(&checked("eddy.yaml", &again.text)));
@@ -428,7 +429,7 @@ fn rules_become_manifests_and_rules_again() {
 #[test]
 fn what_cannot_be_said_is_named_with_its_place() {
     let nginx = "events {}\nhttp {\nmap $uri $x { default 1; }\nserver {\n listen 80;\n server_name a.test ~^b;\n location / { proxy_pass http://127.0.0.1:1; proxy_set_header X-U $uri; }\n location ^~ /a { return 200 a; }\n location /ab { rewrite ^ /b; }\n location ~ c { return 200 $x; }\n error_page 404 /x;\n}\n}\n";
-    let converted = convert(&checked("nginx.conf", nginx), Target::Eddy);
+    let converted = convert(&checked("nginx.conf", nginx), ConversionTarget::Eddy);
     let told: Vec<String> =
         converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
     golden("losses-nginx.txt", &(told.join("\n") + "\n"));
@@ -441,7 +442,7 @@ fn what_cannot_be_said_is_named_with_its_place() {
         .replace("cluster: users, response_headers", "rank: 3, respond: {status: 200}, response_headers");
     let rules = rules
         .replace("host: www.example.com}, clusters", "host: '*.example.com', path: {regex: /a.*}}, clusters");
-    let converted = convert(&checked("eddy.yaml", &rules), Target::GatewayApi);
+    let converted = convert(&checked("eddy.yaml", &rules), ConversionTarget::GatewayApi);
     let told: Vec<String> =
         converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
     golden("losses-manifests.txt", &(told.join("\n") + "\n"));
@@ -479,12 +480,12 @@ clusters:
 #[test]
 fn tls_health_and_limits_of_clusters_are_said_or_named() {
     let config = checked("eddy.yaml", SECURE);
-    let converted = convert(&config, Target::Eddy);
+    let converted = convert(&config, ConversionTarget::Eddy);
     assert_eq!(converted.losses, []);
     golden("secure.yaml", &converted.text);
-    let again = convert(&checked("eddy.yaml", &converted.text), Target::Eddy);
+    let again = convert(&checked("eddy.yaml", &converted.text), ConversionTarget::Eddy);
     assert_eq!(again.text, converted.text);
-    let converted = convert(&config, Target::GatewayApi);
+    let converted = convert(&config, ConversionTarget::GatewayApi);
     let told: Vec<&str> = converted.losses.iter().map(|loss| loss.reason.as_str()).collect();
     for word in ["TLS of the listener `127.0.0.1:8443`", "TLS towards its endpoints", "how they are"] {
         assert!(told.iter().any(|told| told.contains(word)), "{word}: {told:#?}");
@@ -499,11 +500,11 @@ fn certificates_that_eddy_yaml_cannot_show_so_are_named() {
         )
     };
     let text = format!("events {{}}\nhttp {{\n{}}}\n", server("a.test"));
-    let converted = convert(&checked("nginx.conf", &text), Target::Eddy);
+    let converted = convert(&checked("nginx.conf", &text), ConversionTarget::Eddy);
     assert_eq!(converted.losses, []);
     assert!(converted.text.contains("chain: a.test.crt"), "{}", converted.text);
     let text = format!("events {{}}\nhttp {{\n{}{}}}\n", server("a.test"), server("b.test"));
-    let converted = convert(&checked("nginx.conf", &text), Target::Eddy);
+    let converted = convert(&checked("nginx.conf", &text), ConversionTarget::Eddy);
     let [loss] = converted.losses.as_slice() else { panic!("{:#?}", converted.losses) };
     assert_eq!(
         (loss.origin.line, loss.reason.contains("for the hosts that it names itself")),

@@ -5,30 +5,32 @@
 use std::fs;
 use std::path::PathBuf;
 
-use eddy_config::{ActionKind, Config, Leniency, MirrorHost, Problem, Severity, SourceText, check_with};
+use eddy_config::{
+    ActionKind, GatewayConfig, Leniency, MirrorHost, Problem, Severity, SourceText, check_with,
+};
 use eddy_http::{Field, FieldId, Fields, GrpcStatus, Span};
 use eddy_route::{RouteRequest, RouteScratch, Router};
 use eddy_tls::ServerCheck;
 use eddy_upstream::{Balance, BalanceKey};
 
 /// A request: target, host and fields.
-struct Ask<'a> {
+struct EnvoyTestRequest<'a> {
     target: &'a str,
     host: &'a str,
     fields: &'a [(&'a str, &'a str)],
     random: u64,
 }
 
-fn read(text: &str, leniency: Leniency) -> Result<Config, Vec<Problem>> {
+fn read(text: &str, leniency: Leniency) -> Result<GatewayConfig, Vec<Problem>> {
     check_with(&[SourceText::new("envoy.yaml", text)], leniency).map(|checked| checked.config)
 }
 
-fn config(text: &str) -> Config {
+fn config(text: &str) -> GatewayConfig {
     read(text, Leniency::Strict).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
 }
 
 /// The cluster or status that a request goes to, `none` without a route.
-fn answer(config: &Config, ask: &Ask<'_>) -> String {
+fn answer(config: &GatewayConfig, ask: &EnvoyTestRequest<'_>) -> String {
     let router = Router::build(&config.tables[..1]).unwrap();
     let (path, query) = ask.target.split_once('?').unwrap_or((ask.target, ""));
     let mut bytes = Vec::new();
@@ -82,7 +84,7 @@ fn check(text: &str, asks: &[&str]) {
         let target = words.next().unwrap();
         let host = words.next().unwrap_or("www.example.com");
         let fields: Vec<(&str, &str)> = words.map(|word| word.rsplit_once(':').unwrap()).collect();
-        let ask = Ask { target, host, fields: &fields, random: 50 };
+        let ask = EnvoyTestRequest { target, host, fields: &fields, random: 50 };
         assert_eq!(answer(&config, &ask), expected, "{line}\n{text}");
     }
 }
@@ -645,7 +647,7 @@ fn names_of_enumerations_are_read_whatever_their_case() {
         names.iter().fold(BOOTSTRAP.to_owned(), |text, name| text.replace(name, &name.to_lowercase()));
     assert_eq!(config(&lower.replace("least_r", "Least_R")).clusters[0].balance, Balance::LeastRequest);
     let meaning = |text: &str| {
-        let Config { tables, actions, clusters, .. } = config(text);
+        let GatewayConfig { tables, actions, clusters, .. } = config(text);
         format!("{tables:?} {actions:?} {clusters:?}")
     };
     assert_eq!(meaning(&lower), meaning(BOOTSTRAP));

@@ -5,13 +5,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use eddy_config::{ActionKind, Config, FilterKind, Serve, SourceText, check};
+use eddy_config::{ActionKind, FilterKind, GatewayConfig, Serve, SourceText, check};
 
-fn load(name: &str) -> Config {
+fn load(name: &str) -> GatewayConfig {
     load_file(&format!("{name}/eddy.yaml"))
 }
 
-fn load_file(name: &str) -> Config {
+fn load_file(name: &str) -> GatewayConfig {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let source = SourceText::new(name, &fs::read_to_string(path).unwrap());
     match check(std::slice::from_ref(&source)) {

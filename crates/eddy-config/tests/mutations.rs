@@ -11,9 +11,9 @@ use std::path::PathBuf;
 const COUNT: u64 = 500;
 
 /// Numbers that are the same in every run (SplitMix64).
-struct Draw(u64);
+struct MutationRng(u64);
 
-impl Draw {
+impl MutationRng {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -46,7 +46,7 @@ fn examples() -> Vec<String> {
 }
 
 /// A place in `text` between two characters.
-fn place(text: &str, draw: &mut Draw) -> usize {
+fn place(text: &str, draw: &mut MutationRng) -> usize {
     let mut at = draw.below(text.len() + 1);
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -57,9 +57,9 @@ fn place(text: &str, draw: &mut Draw) -> usize {
 /// Replaces one of the words of `text` that `is_meant` takes.
 fn replace(
     text: &str,
-    draw: &mut Draw,
+    draw: &mut MutationRng,
     is_meant: fn(&str) -> bool,
-    by: impl Fn(&str, &mut Draw) -> String,
+    by: impl Fn(&str, &mut MutationRng) -> String,
 ) -> String {
     let is_part = |c: char| c.is_alphanumeric() || "_.-/'".contains(c);
     let mut words = Vec::new();
@@ -83,7 +83,7 @@ fn replace(
 }
 
 /// A text that expands to far more than it is.
-fn bomb(draw: &mut Draw) -> String {
+fn bomb(draw: &mut MutationRng) -> String {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..draw.below(60) + 2 {
         let alias = format!("*a{}", level - 1);
@@ -92,7 +92,7 @@ fn bomb(draw: &mut Draw) -> String {
     text
 }
 
-fn mutate(text: &str, draw: &mut Draw) -> String {
+fn mutate(text: &str, draw: &mut MutationRng) -> String {
     let (at, other) = (place(text, draw), place(text, draw));
     let (from, to) = (at.min(other), at.max(other));
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -187,7 +187,7 @@ fn broken_configurations_are_refused_with_a_place_and_a_reason() {
     let examples = examples();
     let mut taken = 0;
     for seed in 0..COUNT {
-        let mut draw = Draw(seed);
+        let mut draw = MutationRng(seed);
         let mut text = examples[draw.below(examples.len())].clone();
         for _ in 0..draw.below(3) + 1 {
             text = mutate(&text, &mut draw);

@@ -3,14 +3,14 @@
 use crate::edit::EditLog;
 use crate::handle::Handle;
 use crate::phase::Verdict;
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// The number that stands for "no phase" in a crossing that only tells of ends.
 pub const CALL_WITHOUT_PHASE: u8 = 255;
 
 /// One crossing into a library.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct LibraryCall<'a> {
     /// The worker's number.
     pub worker: u16,
     /// Names the exchange, for [`crate::Host::resume`].
@@ -20,11 +20,11 @@ pub struct Call<'a> {
     /// Whether the time in each filter is to be measured.
     pub is_sampled: bool,
     /// What the filters see; nothing in a crossing that only tells of ends.
-    pub view: Option<&'a View<'a>>,
+    pub view: Option<&'a ExchangeView<'a>>,
     /// The filters, in the order in which they are entered.
-    pub steps: &'a mut [Step],
+    pub steps: &'a mut [FilterInvocation],
     /// Exchanges that are over; every library looks at all of them first.
-    pub ended: &'a [Ended],
+    pub ended: &'a [EndedExchange],
     /// Where changes go.
     pub edits: &'a mut EditLog,
     /// Index of the filter that did not say [`Verdict::Continue`]; the number of steps if there is none.
@@ -38,7 +38,7 @@ pub struct Call<'a> {
 
 /// One filter of a crossing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Step {
+pub struct FilterInvocation {
     /// The library's number of the filter.
     pub filter: u64,
     /// The library's number of the rule's configuration; 0 for none.
@@ -60,7 +60,7 @@ pub struct Step {
 /// Guests read it in place, so its layout is that of `eddy_ended` in `abi/eddy_filter.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub struct Ended {
+pub struct EndedExchange {
     /// The library's number of the filter.
     pub filter: u64,
     /// Its state.

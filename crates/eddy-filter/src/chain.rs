@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::call::Step;
-use crate::filter::{Filter, Owner};
+use crate::call::FilterInvocation;
+use crate::filter::{Filter, LibraryKeepAlive};
 use crate::phase::{Phase, Verdict};
 
 /// The filters that an exchange passes.
 #[derive(Debug, Default)]
-pub struct Chain {
+pub struct HttpFilterChain {
     steps: Vec<ChainStep>,
     /// By phase, the steps that are entered, in the order in which they are.
-    orders: [Vec<Entry>; 8],
+    orders: [Vec<PhaseOrderEntry>; 8],
 }
 
 /// A filter and its place.
@@ -26,18 +26,18 @@ pub struct ChainStep {
     /// The library's number of the rule's configuration; 0 for none.
     pub config: u64,
     /// Frees that.
-    pub owner: Owner,
+    pub owner: LibraryKeepAlive,
 }
 
 /// A step in the order of a phase.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct PhaseOrderEntry {
     /// Index among [`Chain::steps`].
     pub step: u8,
     /// Index in the order, behind the last step that is entered in the same crossing.
     pub run_end: u8,
     /// What a crossing says of the filter, but for its state.
-    pub template: Step,
+    pub template: FilterInvocation,
 }
 
 /// A listener has more filters than a chain holds.
@@ -45,7 +45,7 @@ pub struct Entry {
 #[error("a listener can have at most {CHAIN_FILTERS_MAX} filters")]
 pub struct ChainTooLong;
 
-impl Chain {
+impl HttpFilterChain {
     /// The chain of these steps.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Chain {
 
     /// The steps that are entered in a phase, in the order in which they are.
     #[inline]
-    pub fn order(&self, phase: Phase) -> &[Entry] {
+    pub fn order(&self, phase: Phase) -> &[PhaseOrderEntry] {
         &self.orders[phase as usize]
     }
 
@@ -81,7 +81,7 @@ impl Chain {
     }
 }
 
-fn order(steps: &[ChainStep], phase: Phase) -> Vec<Entry> {
+fn order(steps: &[ChainStep], phase: Phase) -> Vec<PhaseOrderEntry> {
     let interested = steps
         .iter()
         .enumerate()
@@ -100,14 +100,14 @@ fn order(steps: &[ChainStep], phase: Phase) -> Vec<Entry> {
         let run_end = narrow(entries.len() + run.len());
         entries.extend(run.iter().filter_map(|index| {
             let template = template(steps.get(*index)?);
-            Some(Entry { step: narrow(*index), run_end, template })
+            Some(PhaseOrderEntry { step: narrow(*index), run_end, template })
         }));
     }
     entries
 }
 
-fn template(step: &ChainStep) -> Step {
-    Step {
+fn template(step: &ChainStep) -> FilterInvocation {
+    FilterInvocation {
         filter: step.filter.number,
         config: step.config,
         state: 0,
@@ -129,25 +129,25 @@ pub const CHAIN_FILTERS_MAX: usize = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Call;
-    use crate::filter::{FilterInfo, FilterPolicy, Library};
-    use crate::host::Event;
+    use crate::call::LibraryCall;
+    use crate::filter::{FilterInfo, FilterLibrary, FilterPolicy};
+    use crate::host::FilterEvent;
     use crate::phase::Interest;
 
     #[derive(Debug)]
-    struct Named(&'static str);
+    struct NamedLibrary(&'static str);
 
-    impl Library for Named {
+    impl FilterLibrary for NamedLibrary {
         fn name(&self) -> &str {
             self.0
         }
 
-        fn run(&self, _call: &mut Call<'_>) {}
+        fn run(&self, _call: &mut LibraryCall<'_>) {}
 
-        fn event(&self, _event: &Event<'_>) {}
+        fn event(&self, _event: &FilterEvent<'_>) {}
     }
 
-    fn step(library: &Arc<dyn Library>, position: u8, phases: &[Phase]) -> ChainStep {
+    fn step(library: &Arc<dyn FilterLibrary>, position: u8, phases: &[Phase]) -> ChainStep {
         let filter = Filter {
             name: "f".into(),
             id: u32::from(position),
@@ -155,12 +155,17 @@ mod tests {
             number: 1,
             info: FilterInfo { interest: Interest::of(phases), keeps_length: false },
             policy: FilterPolicy::default(),
-            owner: Owner::default(),
+            owner: LibraryKeepAlive::default(),
         };
-        ChainStep { filter: Arc::new(filter), is_disabled: false, config: 0, owner: Owner::default() }
+        ChainStep {
+            filter: Arc::new(filter),
+            is_disabled: false,
+            config: 0,
+            owner: LibraryKeepAlive::default(),
+        }
     }
 
-    fn runs(chain: &Chain, phase: Phase) -> Vec<Vec<u8>> {
+    fn runs(chain: &HttpFilterChain, phase: Phase) -> Vec<Vec<u8>> {
         let mut runs: Vec<Vec<u8>> = Vec::new();
         let mut end = 0;
         for (index, entry) in chain.order(phase).iter().enumerate() {
@@ -176,8 +181,8 @@ mod tests {
 
     #[test]
     fn neighbours_of_one_library_are_entered_together() {
-        let go: Arc<dyn Library> = Arc::new(Named("go"));
-        let native: Arc<dyn Library> = Arc::new(Named("native"));
+        let go: Arc<dyn FilterLibrary> = Arc::new(NamedLibrary("go"));
+        let native: Arc<dyn FilterLibrary> = Arc::new(NamedLibrary("native"));
         let both = [Phase::RequestHead, Phase::ResponseHead];
         let mut off = step(&native, 5, &both);
         off.is_disabled = true;
@@ -189,7 +194,7 @@ mod tests {
             step(&go, 4, &[Phase::ResponseHead]),
             off,
         ];
-        let chain = Chain::new(steps).unwrap();
+        let chain = HttpFilterChain::new(steps).unwrap();
         assert_eq!(runs(&chain, Phase::RequestHead), [vec![0, 2], vec![3]]);
         assert_eq!(runs(&chain, Phase::ResponseHead), [vec![4], vec![3], vec![2, 0]]);
         assert_eq!(runs(&chain, Phase::Log), [vec![1]]);
@@ -198,11 +203,11 @@ mod tests {
 
     #[test]
     fn a_chain_has_an_end() {
-        let go: Arc<dyn Library> = Arc::new(Named("go"));
+        let go: Arc<dyn FilterLibrary> = Arc::new(NamedLibrary("go"));
         let steps = |count: usize| {
             (0..count).map(|index| step(&go, u8::try_from(index).unwrap(), &[Phase::RequestHead])).collect()
         };
-        assert_eq!(runs(&Chain::new(steps(64)).unwrap(), Phase::RequestHead).len(), 1);
-        assert_eq!(Chain::new(steps(65)).err(), Some(ChainTooLong));
+        assert_eq!(runs(&HttpFilterChain::new(steps(64)).unwrap(), Phase::RequestHead).len(), 1);
+        assert_eq!(HttpFilterChain::new(steps(65)).err(), Some(ChainTooLong));
     }
 }

@@ -7,24 +7,24 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::call::Call;
-use crate::host::Event;
+use crate::call::LibraryCall;
+use crate::host::FilterEvent;
 use crate::phase::Interest;
 
 /// What runs filters: the built-in ones, or a guest's.
 ///
 /// Entered by several workers at once.
-pub trait Library: Send + Sync + fmt::Debug {
+pub trait FilterLibrary: Send + Sync + fmt::Debug {
     /// Names the library in messages and metrics.
     fn name(&self) -> &str;
 
     /// Enters the filters of a call until one does not continue, and writes what they said into it.
     ///
     /// Never panics and never blocks: a library turns both into [`crate::Verdict::Fault`] where it can.
-    fn run(&self, call: &mut Call<'_>);
+    fn run(&self, call: &mut LibraryCall<'_>);
 
     /// Tells of something that happened for a filter, on a worker's thread.
-    fn event(&self, event: &Event<'_>);
+    fn event(&self, event: &FilterEvent<'_>);
 
     /// Whether its filters come with eddy, and may do what the contract has not.
     fn is_own(&self) -> bool {
@@ -34,7 +34,7 @@ pub trait Library: Send + Sync + fmt::Debug {
 
 /// Keeps something of a library alive; what it frees at the end is the library's matter.
 #[derive(Clone, Default)]
-pub struct Owner(Option<Arc<dyn Any + Send + Sync>>);
+pub struct LibraryKeepAlive(Option<Arc<dyn Any + Send + Sync>>);
 
 /// A configured filter.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct Filter {
     /// The host's number of it, never used again in this process.
     pub id: u32,
     /// What runs it.
-    pub library: Arc<dyn Library>,
+    pub library: Arc<dyn FilterLibrary>,
     /// The library's number of it.
     pub number: u64,
     /// What it says of itself.
@@ -52,7 +52,7 @@ pub struct Filter {
     /// What the configuration says of its place.
     pub policy: FilterPolicy,
     /// Frees it in the library when the last plan that has it is gone.
-    pub owner: Owner,
+    pub owner: LibraryKeepAlive,
 }
 
 /// What a filter says of itself.
@@ -155,14 +155,14 @@ impl Default for CallLimits {
     }
 }
 
-impl Owner {
+impl LibraryKeepAlive {
     /// An owner that drops `owned` with its last clone.
     pub fn of(owned: impl Any + Send + Sync) -> Self {
         Self(Some(Arc::new(owned)))
     }
 }
 
-impl fmt::Debug for Owner {
+impl fmt::Debug for LibraryKeepAlive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "Owner" } else { "Owner(nothing)" })
     }

@@ -29,17 +29,17 @@ pub enum Direction {
 /// of several that try exactly one succeeds.
 #[derive(Debug)]
 pub struct HandleTable {
-    lanes: Box<[Lane]>,
+    lanes: Box<[HandleBlocks]>,
 }
 
 #[derive(Debug)]
-struct Lane {
-    blocks: Box<[OnceLock<Box<[Slot]>>]>,
+struct HandleBlocks {
+    blocks: Box<[OnceLock<Box<[HandleSlot]>>]>,
 }
 
 /// For each direction: generation in the upper half, the turn that may be resumed (or 0) in the lower.
 #[derive(Debug, Default)]
-struct Slot {
+struct HandleSlot {
     waits: [AtomicU64; 2],
 }
 
@@ -84,7 +84,7 @@ impl HandleTable {
     /// Memory as slots are first used, 16 KiB at a time.
     pub fn new(workers: usize, slots_max: usize) -> Self {
         let blocks = slots_max.clamp(1, SLOTS_MAX).div_ceil(BLOCK_SLOTS);
-        let lane = || Lane { blocks: (0..blocks).map(|_| OnceLock::new()).collect() };
+        let lane = || HandleBlocks { blocks: (0..blocks).map(|_| OnceLock::new()).collect() };
         Self { lanes: (0..workers.clamp(1, WORKERS_MAX)).map(|_| lane()).collect() }
     }
 
@@ -151,15 +151,17 @@ impl HandleTable {
     }
 
     #[inline]
-    fn slot(&self, handle: Handle) -> Option<&Slot> {
+    fn slot(&self, handle: Handle) -> Option<&HandleSlot> {
         let slot = handle.slot();
         let blocks = &self.lanes.get(handle.worker())?.blocks;
         blocks.get(slot / BLOCK_SLOTS)?.get()?.get(slot % BLOCK_SLOTS)
     }
 
-    fn make_slot(&self, worker: usize, slot: usize) -> Option<&Slot> {
+    fn make_slot(&self, worker: usize, slot: usize) -> Option<&HandleSlot> {
         let block = self.lanes.get(worker)?.blocks.get(slot / BLOCK_SLOTS)?;
-        block.get_or_init(|| (0..BLOCK_SLOTS).map(|_| Slot::default()).collect()).get(slot % BLOCK_SLOTS)
+        block
+            .get_or_init(|| (0..BLOCK_SLOTS).map(|_| HandleSlot::default()).collect())
+            .get(slot % BLOCK_SLOTS)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Weak;
 
 use thiserror::Error;
 
-use crate::filter::Library;
+use crate::filter::FilterLibrary;
 use crate::handle::Handle;
 use crate::metric::{MetricError, MetricRegistry};
 use crate::phase::Verdict;
@@ -14,12 +14,12 @@ use crate::phase::Verdict;
 ///
 /// What is left as it stands here is that of a host without traffic: no exchange waits, no cluster is configured, and
 /// nobody reads what is logged.
-pub trait Host: Send + Sync {
+pub trait HostApi: Send + Sync {
     /// How many workers there are.
     fn workers(&self) -> usize;
 
     /// The least level that is logged.
-    fn level(&self) -> Level;
+    fn level(&self) -> FilterLogLevel;
 
     /// Where filters define their metrics.
     fn metrics(&self) -> &MetricRegistry;
@@ -38,7 +38,7 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// [`HostError::Full`] when it was dropped because the filter writes too many.
-    fn log(&self, filter: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
+    fn log(&self, filter: u32, level: FilterLogLevel, text: &[u8]) -> Result<(), HostError> {
         let _ = (filter, level, text);
         Ok(())
     }
@@ -48,7 +48,7 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// [`HostError::Unknown`] for a cluster that is not configured, [`HostError::Full`] for too many at once,
     /// [`HostError::Invalid`] and [`HostError::TooLarge`] for what cannot be sent, [`HostError::Gone`].
-    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+    fn send(&self, request: &FilterOutboundRequest<'_>) -> Result<(), HostError> {
         let _ = request;
         Err(HostError::Unknown)
     }
@@ -82,7 +82,7 @@ pub trait Host: Send + Sync {
 #[derive(Clone)]
 pub struct Wake {
     /// The library.
-    pub library: Weak<dyn Library>,
+    pub library: Weak<dyn FilterLibrary>,
     /// The host's number of the filter; comes back in the event.
     pub filter: u32,
     /// Comes back in the event.
@@ -95,7 +95,7 @@ pub struct Wake {
 
 /// A request of a filter's own to one of eddy's clusters.
 #[derive(Clone, Debug)]
-pub struct Outbound<'a> {
+pub struct FilterOutboundRequest<'a> {
     /// The host's number of the filter.
     pub filter: u32,
     /// Comes back in the event.
@@ -134,7 +134,7 @@ pub enum CallBond {
 
 /// Something that happened for a filter.
 #[derive(Clone, Copy, Debug)]
-pub struct Event<'a> {
+pub struct FilterEvent<'a> {
     /// What happened.
     pub kind: EventKind,
     /// The host's number of the filter.
@@ -166,7 +166,7 @@ pub enum EventKind {
 /// How grave a record of the log is; the numbers are those of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
-pub enum Level {
+pub enum FilterLogLevel {
     /// Every step.
     Trace = 0,
     /// For those who look for a mistake.
@@ -221,7 +221,7 @@ impl From<MetricError> for HostError {
     }
 }
 
-impl Level {
+impl FilterLogLevel {
     /// The level with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {

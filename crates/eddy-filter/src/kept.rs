@@ -2,20 +2,20 @@
 
 use eddy_http::{Field, Fields};
 
-use crate::metadata::Metadata;
-use crate::view::{About, RequestView, ResponseView, View};
+use crate::metadata::DynamicMetadata;
+use crate::view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};
 
 /// A copy of a [`View`].
 #[derive(Debug)]
 pub struct KeptView {
     /// The view with nothing in the place of what it borrows.
-    bare: View<'static>,
+    bare: ExchangeView<'static>,
     request: KeptFields,
     response: KeptFields,
     trailers: KeptFields,
     body: Vec<u8>,
     texts: Texts,
-    metadata: Option<Metadata>,
+    metadata: Option<DynamicMetadata>,
 }
 
 /// Fields with the bytes that they lie in.
@@ -39,7 +39,7 @@ impl KeptView {
     ///
     /// # Cost
     /// Copies heads, body and metadata, in a handful of allocations.
-    pub fn of(view: &View<'_>) -> Self {
+    pub fn of(view: &ExchangeView<'_>) -> Self {
         let (request, response) = (&view.request, view.response.unwrap_or_default());
         let [peer, local, listener, rule, cluster, endpoint, request_id, details] = view.about.texts();
         Self {
@@ -66,7 +66,7 @@ impl KeptView {
     }
 
     /// What was copied.
-    pub fn view(&self) -> View<'_> {
+    pub fn view(&self) -> ExchangeView<'_> {
         self.bare.with(Borrowed {
             request: self.request.fields(),
             response: self.response.fields(),
@@ -86,12 +86,12 @@ struct Borrowed<'a> {
     trailers: Fields<'a>,
     body: &'a [u8],
     texts: [&'a [u8]; TEXTS],
-    metadata: Option<&'a Metadata>,
+    metadata: Option<&'a DynamicMetadata>,
 }
 
-impl View<'_> {
+impl ExchangeView<'_> {
     /// This view with all that it borrows replaced.
-    fn with<'b>(&self, borrowed: Borrowed<'b>) -> View<'b> {
+    fn with<'b>(&self, borrowed: Borrowed<'b>) -> ExchangeView<'b> {
         let Borrowed { request, response, trailers, body, texts, metadata } = borrowed;
         let [
             method_name,
@@ -107,7 +107,7 @@ impl View<'_> {
             details,
         ] = texts;
         let about = &self.about;
-        View {
+        ExchangeView {
             phase: self.phase,
             is_end: self.is_end,
             is_buffered: self.is_buffered,
@@ -127,7 +127,7 @@ impl View<'_> {
             }),
             trailers,
             body,
-            about: About {
+            about: ExchangeInfo {
                 peer,
                 peer_ip: about.peer_ip,
                 local,
@@ -215,9 +215,9 @@ mod tests {
             KeptFields { bytes: b"cde".to_vec(), fields: vec![field(Span::new(0, 1), Span::new(1, 3))] };
         let trailers =
             KeptFields { bytes: b"fg".to_vec(), fields: vec![field(Span::new(0, 1), Span::new(1, 2))] };
-        let mut metadata = Metadata::new();
+        let mut metadata = DynamicMetadata::new();
         metadata.set(b"space", b"key", b"1").unwrap();
-        let view = View {
+        let view = ExchangeView {
             phase: Phase::ResponseBody,
             is_end: true,
             is_buffered: true,
@@ -233,7 +233,7 @@ mod tests {
             response: Some(ResponseView { fields: response.fields(), status: 207, is_local: true }),
             trailers: trailers.fields(),
             body: b"body",
-            about: About {
+            about: ExchangeInfo {
                 peer: b"peer",
                 peer_ip: Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
                 local: b"local",
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_copy_of_a_request_has_no_response() {
-        let view = View {
+        let view = ExchangeView {
             phase: Phase::RequestHead,
             is_end: false,
             is_buffered: false,
@@ -268,7 +268,7 @@ mod tests {
             response: None,
             trailers: Fields::default(),
             body: b"",
-            about: About::default(),
+            about: ExchangeInfo::default(),
         };
         assert_eq!(format!("{:?}", KeptView::of(&view).view()), format!("{view:?}"));
     }

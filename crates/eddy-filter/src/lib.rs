@@ -21,18 +21,22 @@ mod view;
 
 pub mod builtin;
 
-pub use call::{CALL_WITHOUT_PHASE, Call, EndReason, Ended, Step};
-pub use chain::{CHAIN_FILTERS_MAX, Chain, ChainStep, ChainTooLong, Entry};
+pub use call::{CALL_WITHOUT_PHASE, EndReason, EndedExchange, FilterInvocation, LibraryCall};
+pub use chain::{CHAIN_FILTERS_MAX, ChainStep, ChainTooLong, HttpFilterChain, PhaseOrderEntry};
 pub use edit::{
-    EDITS_BYTES_MAX, Edit, EditError, EditLog, EditRecord, EditRefused, FilterLimit, Head, apply_to_body,
-    apply_to_fields,
+    EDITS_BYTES_MAX, EditError, EditLog, EditRecord, EditRefused, EditableSection, FilterEdit, FilterLimit,
+    apply_to_body, apply_to_fields,
 };
-pub use filter::{CallLimits, FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
+pub use filter::{
+    CallLimits, FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterPolicy, LibraryKeepAlive, LoadError,
+};
 pub use handle::{Announced, Direction, Handle, HandleTable};
-pub use host::{CallBond, Event, EventKind, Host, HostError, Level, Outbound, Wake};
+pub use host::{
+    CallBond, EventKind, FilterEvent, FilterLogLevel, FilterOutboundRequest, HostApi, HostError, Wake,
+};
 pub use kept::{KeptFields, KeptView};
-pub use metadata::{METADATA_BYTES_MAX, Metadata, MetadataFull};
+pub use metadata::{DynamicMetadata, METADATA_BYTES_MAX, MetadataFull};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};
 pub use phase::{Interest, Phase, Verdict};
 pub use set::{FilterSet, RuleFilter};
-pub use view::{About, RequestView, ResponseView, View};
+pub use view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};

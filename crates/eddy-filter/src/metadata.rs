@@ -4,13 +4,13 @@ use thiserror::Error;
 
 /// Values by namespace and key, in the order in which they were first noted.
 #[derive(Clone, Debug, Default)]
-pub struct Metadata {
-    entries: Vec<Entry>,
+pub struct DynamicMetadata {
+    entries: Vec<MetadataEntry>,
     bytes: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct MetadataEntry {
     space: Box<[u8]>,
     key: Box<[u8]>,
     value: Box<[u8]>,
@@ -21,7 +21,7 @@ struct Entry {
 #[error("the metadata of the exchange would be larger than 64 KiB or more than 256 values")]
 pub struct MetadataFull;
 
-impl Metadata {
+impl DynamicMetadata {
     /// Nothing noted.
     pub fn new() -> Self {
         Self::default()
@@ -44,7 +44,7 @@ impl Metadata {
     /// [`MetadataFull`]; everything is then as it was.
     pub fn set(&mut self, space: &[u8], key: &[u8], value: &[u8]) -> Result<(), MetadataFull> {
         let place = self.entries.iter().position(|entry| *entry.space == *space && *entry.key == *key);
-        let before = place.and_then(|place| self.entries.get(place)).map_or(0, Entry::size);
+        let before = place.and_then(|place| self.entries.get(place)).map_or(0, MetadataEntry::size);
         let size = if value.is_empty() { 0 } else { space.len() + key.len() + value.len() };
         let is_new = place.is_none() && !value.is_empty();
         if self.bytes - before + size > METADATA_BYTES_MAX || (is_new && self.entries.len() >= ENTRIES_MAX) {
@@ -62,7 +62,11 @@ impl Metadata {
             }
             None if value.is_empty() => {}
             None => {
-                self.entries.push(Entry { space: space.into(), key: key.into(), value: value.into() });
+                self.entries.push(MetadataEntry {
+                    space: space.into(),
+                    key: key.into(),
+                    value: value.into(),
+                });
             }
         }
         Ok(())
@@ -86,7 +90,7 @@ impl Metadata {
     }
 }
 
-impl Entry {
+impl MetadataEntry {
     fn size(&self) -> usize {
         self.space.len() + self.key.len() + self.value.len()
     }
@@ -103,7 +107,7 @@ mod tests {
 
     #[test]
     fn values_are_replaced_and_removed() {
-        let mut metadata = Metadata::new();
+        let mut metadata = DynamicMetadata::new();
         metadata.set(b"auth", b"user", b"\"a\"").unwrap();
         metadata.set(b"auth", b"role", b"1").unwrap();
         metadata.set(b"auth", b"user", b"\"b\"").unwrap();
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_so_much() {
-        let mut metadata = Metadata::new();
+        let mut metadata = DynamicMetadata::new();
         let large = vec![b'1'; METADATA_BYTES_MAX - 2];
         metadata.set(b"a", b"b", &large).unwrap();
         assert!(metadata.has_room(0, 0) && !metadata.has_room(1, 3));

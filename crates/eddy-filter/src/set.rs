@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::filter::{Filter, Owner};
+use crate::filter::{Filter, LibraryKeepAlive};
 
 /// The filters of a configuration, by their index there, and what rules say of them.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct RuleFilter {
     /// The library's number of the rule's configuration; 0 for none.
     pub config: u64,
     /// Frees that.
-    pub owner: Owner,
+    pub owner: LibraryKeepAlive,
 }
 
 impl FilterSet {

@@ -4,12 +4,12 @@ use std::net::IpAddr;
 
 use eddy_http::{Fields, Method, Version};
 
-use crate::metadata::Metadata;
+use crate::metadata::DynamicMetadata;
 use crate::phase::Phase;
 
 /// What filters see in one phase. Everything is borrowed from the exchange: nothing was copied for it.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct ExchangeView<'a> {
     /// The phase.
     pub phase: Phase,
     /// Whether nothing follows in this direction: no body, or this is its last piece.
@@ -25,10 +25,10 @@ pub struct View<'a> {
     /// The body's data, in its phases.
     pub body: &'a [u8],
     /// Facts beside the messages.
-    pub about: About<'a>,
+    pub about: ExchangeInfo<'a>,
 }
 
-impl View<'_> {
+impl ExchangeView<'_> {
     /// Whether a piece is the last of its body: nothing follows, or only trailers.
     pub fn is_last_piece(&self) -> bool {
         self.is_end || !self.trailers.is_empty()
@@ -67,7 +67,7 @@ pub struct ResponseView<'a> {
 
 /// Facts about an exchange. A text that is not known (yet) is empty.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct About<'a> {
+pub struct ExchangeInfo<'a> {
     /// The client's address and port.
     pub peer: &'a [u8],
     /// The client's address; `None` over a Unix socket.
@@ -87,7 +87,7 @@ pub struct About<'a> {
     /// Why eddy answered by itself: the word of the access record.
     pub details: &'a [u8],
     /// What filters have noted.
-    pub metadata: Option<&'a Metadata>,
+    pub metadata: Option<&'a DynamicMetadata>,
     /// When the head was complete, microseconds since 1970.
     pub started_unix_us: u64,
     /// How long the exchange took, microseconds; only in [`Phase::Log`].
@@ -106,7 +106,7 @@ pub struct About<'a> {
     pub attempts: u32,
 }
 
-impl<'a> About<'a> {
+impl<'a> ExchangeInfo<'a> {
     /// The texts, in the order of their members, which is that of the contract.
     pub fn texts(&self) -> [&'a [u8]; 8] {
         [

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use wasm_sandbox::{Allocation, Engine, EngineSettings, Ticker};
 
-static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+static RUNNING: Mutex<Option<RunningEngine>> = Mutex::new(None);
 
-struct Running {
+struct RunningEngine {
     engine: Engine,
     _ticker: Ticker,
 }
@@ -24,7 +24,7 @@ pub(crate) fn engine(cache: Option<&Path>) -> Result<Engine, String> {
     }
     let engine = make(cache.map(Path::to_path_buf))?;
     let ticker = engine.ticker(TICK).map_err(|error| format!("there is no thread for its clock: {error}"))?;
-    Ok(running.insert(Running { engine, _ticker: ticker }).engine.clone())
+    Ok(running.insert(RunningEngine { engine, _ticker: ticker }).engine.clone())
 }
 
 fn make(cache: Option<PathBuf>) -> Result<Engine, String> {

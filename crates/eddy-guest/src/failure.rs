@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use eddy_filter::{Edit, FilterLimit};
+use eddy_filter::{FilterEdit, FilterLimit};
 
 /// The reason of a guest's failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,10 +40,10 @@ impl GuestFailure {
     }
 
     /// The record that tells the gateway.
-    pub(crate) fn edit(&self) -> Edit<'_> {
+    pub(crate) fn edit(&self) -> FilterEdit<'_> {
         match self.limit {
-            Some(limit) => Edit::LimitFault { limit, why: self.why.as_bytes() },
-            None => Edit::Fault(self.why.as_bytes()),
+            Some(limit) => FilterEdit::LimitFault { limit, why: self.why.as_bytes() },
+            None => FilterEdit::Fault(self.why.as_bytes()),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What makes filters, whatever tongue they are written in.
 
-use eddy_filter::{FilterInfo, Library, LoadError, Owner};
+use eddy_filter::{FilterInfo, FilterLibrary, LibraryKeepAlive, LoadError};
 
 use crate::reclaim::ReclaimQueue;
 
 /// A library whose filters are made from a configuration.
-pub trait Guest: Library {
+pub trait Guest: FilterLibrary {
     /// Makes a filter from its configuration, a JSON text; `id` is the host's number of it.
     ///
     /// Runs the guest's code, always on one thread.
@@ -27,10 +27,10 @@ pub trait Guest: Library {
     fn rule_config(
         &self,
         filter: u64,
-        owner: &Owner,
+        owner: &LibraryKeepAlive,
         config: &str,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<(u64, Owner), LoadError>;
+    ) -> Result<(u64, LibraryKeepAlive), LoadError>;
 }
 
 /// Finds a name among those of a library's filters.
@@ -63,5 +63,5 @@ pub struct MadeFilter {
     /// What it says of itself.
     pub info: FilterInfo,
     /// Frees it, by way of the reclaim_queue.
-    pub owner: Owner,
+    pub owner: LibraryKeepAlive,
 }

@@ -4,15 +4,15 @@ use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_filter::Owner;
+use eddy_filter::LibraryKeepAlive;
 
 /// Takes what no plan has any more, and frees it when the thread that may enter guests says so.
 #[derive(Clone)]
 pub struct ReclaimQueue {
-    shared: Arc<Shared>,
+    shared: Arc<ReclaimShared>,
 }
 
-struct Shared {
+struct ReclaimShared {
     dead: Mutex<Vec<ReclaimTask>>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
@@ -22,7 +22,7 @@ struct Deferred<F: FnOnce() + Send + 'static> {
     free: Option<F>,
     reclaim_queue: ReclaimQueue,
     /// Let go only now, as what rests on another goes before it.
-    _of: Owner,
+    _of: LibraryKeepAlive,
 }
 
 /// Frees something.
@@ -31,7 +31,7 @@ type ReclaimTask = Box<dyn FnOnce() + Send>;
 impl ReclaimQueue {
     /// A reclaim_queue that calls `wake` for each arrival, on whatever thread that happens.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { shared: Arc::new(Shared { dead: Mutex::default(), wake: Box::new(wake) }) }
+        Self { shared: Arc::new(ReclaimShared { dead: Mutex::default(), wake: Box::new(wake) }) }
     }
 
     /// Frees what has come, on this thread. Only the one that makes filters may call it.
@@ -42,8 +42,12 @@ impl ReclaimQueue {
 
     /// Keeps something that a guest made, and what that rests on: with its last clone `free` is called on the thread that
     /// makes filters, and then `of` is let go.
-    pub(crate) fn owner(&self, of: Owner, free: impl FnOnce() + Send + Sync + 'static) -> Owner {
-        Owner::of(Deferred { free: Some(free), reclaim_queue: self.clone(), _of: of })
+    pub(crate) fn owner(
+        &self,
+        of: LibraryKeepAlive,
+        free: impl FnOnce() + Send + Sync + 'static,
+    ) -> LibraryKeepAlive {
+        LibraryKeepAlive::of(Deferred { free: Some(free), reclaim_queue: self.clone(), _of: of })
     }
 
     /// Has `free` called on the thread that makes filters.
@@ -87,7 +91,7 @@ mod tests {
             let order = Arc::clone(&order);
             move || order.lock().unwrap().push(what)
         };
-        let filter = reclaim_queue.owner(Owner::default(), note("filter"));
+        let filter = reclaim_queue.owner(LibraryKeepAlive::default(), note("filter"));
         let config = reclaim_queue.owner(filter.clone(), note("config"));
         let again = config.clone();
         drop((filter, config));

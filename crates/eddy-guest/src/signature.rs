@@ -8,7 +8,7 @@ use ring::signature::{
 
 /// What kind of key a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum SignatureKeyKind {
     Rsa,
     P256,
     P384,
@@ -17,7 +17,7 @@ enum Kind {
 /// A public key as its holder publishes it: `SubjectPublicKeyInfo` (RFC 5280 §4.1.2.7), in DER.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PublicKey<'a> {
-    kind: Kind,
+    kind: SignatureKeyKind,
     key: &'a [u8],
 }
 
@@ -38,9 +38,9 @@ impl<'a> PublicKey<'a> {
         }
         let curve = element(parameters, OBJECT_ID).map(|(curve, _)| curve);
         let kind = match (oid, curve) {
-            (RSA, _) => Kind::Rsa,
-            (EC, Some(P256)) => Kind::P256,
-            (EC, Some(P384)) => Kind::P384,
+            (RSA, _) => SignatureKeyKind::Rsa,
+            (EC, Some(P256)) => SignatureKeyKind::P256,
+            (EC, Some(P384)) => SignatureKeyKind::P384,
             _ => return Err("keys are RSA, or EC on the curve P-256 or P-384".to_owned()),
         };
         Ok(Self { kind, key })
@@ -53,14 +53,14 @@ impl<'a> PublicKey<'a> {
     pub(crate) fn verify(&self, hash: &[u8], signature: &[u8], data: &[u8]) -> Result<(), String> {
         let name = String::from_utf8_lossy(hash).to_ascii_uppercase();
         let algorithm: &'static dyn VerificationAlgorithm = match (self.kind, name.as_str()) {
-            (Kind::Rsa, "SHA1") => &RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,
-            (Kind::Rsa, "SHA256") => &RSA_PKCS1_2048_8192_SHA256,
-            (Kind::Rsa, "SHA384") => &RSA_PKCS1_2048_8192_SHA384,
-            (Kind::Rsa, "SHA512") => &RSA_PKCS1_2048_8192_SHA512,
-            (Kind::P256, "SHA256") => &ECDSA_P256_SHA256_ASN1,
-            (Kind::P256, "SHA384") => &ECDSA_P256_SHA384_ASN1,
-            (Kind::P384, "SHA256") => &ECDSA_P384_SHA256_ASN1,
-            (Kind::P384, "SHA384") => &ECDSA_P384_SHA384_ASN1,
+            (SignatureKeyKind::Rsa, "SHA1") => &RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,
+            (SignatureKeyKind::Rsa, "SHA256") => &RSA_PKCS1_2048_8192_SHA256,
+            (SignatureKeyKind::Rsa, "SHA384") => &RSA_PKCS1_2048_8192_SHA384,
+            (SignatureKeyKind::Rsa, "SHA512") => &RSA_PKCS1_2048_8192_SHA512,
+            (SignatureKeyKind::P256, "SHA256") => &ECDSA_P256_SHA256_ASN1,
+            (SignatureKeyKind::P256, "SHA384") => &ECDSA_P256_SHA384_ASN1,
+            (SignatureKeyKind::P384, "SHA256") => &ECDSA_P384_SHA256_ASN1,
+            (SignatureKeyKind::P384, "SHA384") => &ECDSA_P384_SHA384_ASN1,
             _ => return Err(format!("{} is not supported.", String::from_utf8_lossy(hash))),
         };
         UnparsedPublicKey::new(algorithm, self.key)

@@ -10,7 +10,7 @@ use crate::octet::{is_tchar, is_text};
 /// Names and values were checked when they came in: none can end a line, change the framing or the way of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldEdits {
-    edits: Vec<Edit>,
+    edits: Vec<FieldEdit>,
 }
 
 /// Why a change is refused.
@@ -75,7 +75,7 @@ pub enum EditFault {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Edit {
+struct FieldEdit {
     kind: EditKind,
     name: Box<str>,
     id: FieldId,
@@ -155,7 +155,7 @@ impl FieldEdits {
     /// [`EditFault::TooMany`].
     pub fn joined(&self, then: &Self) -> Result<Self, EditFault> {
         let kept = self.edits.iter().filter(|edit| !then.drops(edit.id, edit.name.as_bytes()));
-        let edits: Vec<Edit> = kept.chain(&then.edits).cloned().collect();
+        let edits: Vec<FieldEdit> = kept.chain(&then.edits).cloned().collect();
         if edits.len() > EDITS_MAX { Err(EditFault::TooMany) } else { Ok(Self { edits }) }
     }
 
@@ -177,7 +177,7 @@ impl FieldEdits {
         if id == FieldId::Alias || id.traits().has(Traits::HOP.and(Traits::FRAMING)) {
             return Err(EditFault::Reserved { name: name.to_owned() });
         }
-        self.edits.push(Edit { kind, name: name.into(), id, value: value.into() });
+        self.edits.push(FieldEdit { kind, name: name.into(), id, value: value.into() });
         Ok(())
     }
 

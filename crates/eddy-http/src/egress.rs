@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::head::{
-    Asked, HeadFault, HeadLimits, RequestBody, RequestHead, ResponseBody, ResponseHead, Strictness,
+    HeadFault, HeadLimits, RequestBody, RequestHead, ResponseBody, ResponseContext, ResponseHead, Strictness,
 };
 use crate::method::Version;
 
@@ -107,7 +107,7 @@ impl Egress {
         written: &[u8],
         status: u16,
         body: ResponseBody,
-        asked: impl Into<Asked>,
+        asked: impl Into<ResponseContext>,
     ) -> Result<(), EgressFault> {
         self.response
             .parse_with(written, &LIMITS, asked.into(), Strictness::Egress)

@@ -41,12 +41,12 @@ pub use grpc::{
     write_grpc_message,
 };
 pub use head::{
-    Asked, FieldsEditor, HEAD_BYTES_EDITED_MAX, HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead,
-    ResponseBody, ResponseHead, TargetForm, check_field,
+    FieldsEditor, HEAD_BYTES_EDITED_MAX, HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead,
+    ResponseBody, ResponseContext, ResponseHead, TargetForm, check_field,
 };
 pub use http2::{
-    ABUSE_LABELS, Abuse, ErrorCode, Gone, H2Head, Http2, Http2Fault, Http2Limits, Loss, Opened, Reading,
-    Spoken, Unread, spoken,
+    ABUSE_LABELS, Abuse, BodyReadResult, ErrorCode, Gone, H2Head, Http2, Http2Fault, Http2Limits, Loss,
+    OpenedStream, Spoken, Unread, spoken,
 };
 pub use method::{METHOD_BYTES_MAX, Method, Version};
 pub use span::Span;

@@ -1,6 +1,6 @@
 //! Request methods and protocol versions.
 
-use crate::octet::{Word, load, word_of};
+use crate::octet::{SwarWord, load, word_of};
 
 /// A request method (RFC 9110 §9, RFC 5789).
 ///
@@ -56,12 +56,12 @@ impl Method {
 
     /// The method in the first `len` bytes of `word`, which holds no NUL.
     #[inline]
-    pub(crate) fn from_word(word: Word, len: usize) -> Self {
+    pub(crate) fn from_word(word: SwarWord, len: usize) -> Self {
         if len > 7 { Self::Other } else { Self::of_word(word & ((1 << (len * 8)) - 1)) }
     }
 
     #[inline]
-    fn of_word(word: Word) -> Self {
+    fn of_word(word: SwarWord) -> Self {
         match word {
             GET => Self::Get,
             HEAD => Self::Head,
@@ -135,15 +135,15 @@ pub(crate) const PREFACE_METHOD: &[u8] = b"PRI";
 /// Longest method, bytes. A longer one is answered 501 (RFC 9110 §9.1).
 pub const METHOD_BYTES_MAX: usize = 32;
 
-const GET: Word = word_of(b"GET");
-const HEAD: Word = word_of(b"HEAD");
-const POST: Word = word_of(b"POST");
-const PUT: Word = word_of(b"PUT");
-const DELETE: Word = word_of(b"DELETE");
-const OPTIONS: Word = word_of(b"OPTIONS");
-const TRACE: Word = word_of(b"TRACE");
-const CONNECT: Word = word_of(b"CONNECT");
-const PATCH: Word = word_of(b"PATCH");
+const GET: SwarWord = word_of(b"GET");
+const HEAD: SwarWord = word_of(b"HEAD");
+const POST: SwarWord = word_of(b"POST");
+const PUT: SwarWord = word_of(b"PUT");
+const DELETE: SwarWord = word_of(b"DELETE");
+const OPTIONS: SwarWord = word_of(b"OPTIONS");
+const TRACE: SwarWord = word_of(b"TRACE");
+const CONNECT: SwarWord = word_of(b"CONNECT");
+const PATCH: SwarWord = word_of(b"PATCH");
 
 #[cfg(test)]
 mod tests {

@@ -13,14 +13,14 @@ use eddy_http::{
 };
 
 /// Counts the allocations of each thread.
-struct Counting;
+struct ThreadCountingAllocator;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
 // SAFETY: every call is passed on unchanged to the system's allocator; the counter itself does not allocate.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for ThreadCountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
         // SAFETY: the caller keeps the contract of `alloc`, which is the same one.
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: ThreadCountingAllocator = ThreadCountingAllocator;
 
 const REQUEST: &[u8] =
     b"POST http://b.example?x=1 HTTP/1.1\r\nHost: a.example\r\nConnection: x-a, keep-alive\r\n\
@@ -47,7 +47,7 @@ const RESPONSE: &[u8] =
 const BODY: &[u8] = b"5;a=b\r\nhello\r\n0\r\nX-Sum: 1\r\nHost: a\r\n\r\n";
 
 /// All that is used again from one exchange to the next.
-struct Parts {
+struct ExchangeBuffers {
     scanner: HeadScanner,
     request: RequestHead,
     response: ResponseHead,
@@ -58,7 +58,7 @@ struct Parts {
     out: Vec<u8>,
 }
 
-impl Parts {
+impl ExchangeBuffers {
     fn new() -> Self {
         let mut edits = FieldEdits::new();
         edits.remove("cookie").unwrap();
@@ -143,7 +143,7 @@ impl Parts {
 #[test]
 fn an_exchange_allocates_nothing_once_its_parts_are_warm() {
     let limits = HeadLimits::default();
-    let mut parts = Parts::new();
+    let mut parts = ExchangeBuffers::new();
     let mut pass = |rounds: u32| {
         let before = COUNT.with(Cell::get);
         for _ in 0..rounds {

@@ -21,7 +21,7 @@ use serde_json::Value;
 const EXCEPTIONS: &str = include_str!("corpus_exceptions.txt");
 
 /// The word for what is wrong with a message, if anything.
-type Verdict = Result<(), &'static str>;
+type CorpusVerdict = Result<(), &'static str>;
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test asks where its data is")]
@@ -30,7 +30,7 @@ fn heads_collected_by_others_are_judged_as_they_say() {
         println!("EDDY_CORPUS is not set: no case was run");
         return;
     };
-    let mut run = Run::default();
+    let mut run = CorpusRun::default();
     let mut files: Vec<_> =
         std::fs::read_dir(Path::new(&folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -54,7 +54,7 @@ fn every_exception_has_a_reason() {
 }
 
 #[derive(Debug, Default)]
-struct Run {
+struct CorpusRun {
     cases: usize,
     accepted: usize,
     refused: usize,
@@ -62,7 +62,7 @@ struct Run {
     faults: Vec<String>,
 }
 
-impl Run {
+impl CorpusRun {
     fn case(&mut self, case: &Value) {
         let text = |key: &str| case.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, expect) = (text("id"), text("expect"));
@@ -85,7 +85,7 @@ impl Run {
         }
     }
 
-    fn note(&mut self, id: &str, expect: &str, verdict: Verdict, raw: &[u8]) {
+    fn note(&mut self, id: &str, expect: &str, verdict: CorpusVerdict, raw: &[u8]) {
         self.cases += 1;
         match verdict {
             Ok(()) => self.accepted += 1,
@@ -111,7 +111,7 @@ fn with_host(raw: &[u8]) -> Vec<u8> {
 }
 
 /// Reads bare fields as a trailer section, the one place where they stand alone.
-fn judge_fields(raw: &[u8]) -> Verdict {
+fn judge_fields(raw: &[u8]) -> CorpusVerdict {
     match judge_chunks(&[b"0\r\n", raw].concat()) {
         Ok(Some(_)) => Ok(()),
         Ok(None) => Err("unfinished"),
@@ -120,7 +120,7 @@ fn judge_fields(raw: &[u8]) -> Verdict {
 }
 
 /// Reads requests one after another; a body or head that is not complete is no fault.
-fn judge_request(raw: &[u8]) -> Verdict {
+fn judge_request(raw: &[u8]) -> CorpusVerdict {
     let limits = HeadLimits::default();
     let mut head = RequestHead::new();
     let mut rest = raw;
@@ -145,7 +145,7 @@ fn judge_request(raw: &[u8]) -> Verdict {
 }
 
 /// Reads interim responses and the final one after them, which must be complete.
-fn judge_response(raw: &[u8], method: Method) -> Verdict {
+fn judge_response(raw: &[u8], method: Method) -> CorpusVerdict {
     let limits = HeadLimits::default();
     let mut head = ResponseHead::new();
     let mut rest = raw;

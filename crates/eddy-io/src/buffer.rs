@@ -115,19 +115,19 @@ impl Buffer {
 /// A bounded store of empty buffers in two sizes, for one worker.
 #[derive(Debug, Default)]
 pub struct BufferPool {
-    small: RefCell<Store>,
-    large: RefCell<Store>,
+    small: RefCell<BufferSizeClass>,
+    large: RefCell<BufferSizeClass>,
 }
 
 /// Buffers of one size.
 #[derive(Debug, Default)]
-struct Store {
+struct BufferSizeClass {
     idle: Vec<Buffer>,
     /// How few there were at the least since the last sweep: so many nobody needed.
     unneeded: usize,
 }
 
-impl Store {
+impl BufferSizeClass {
     fn take(&mut self) -> Option<Buffer> {
         let buffer = self.idle.pop();
         self.unneeded = self.unneeded.min(self.idle.len());

@@ -30,7 +30,7 @@ pub use proxy_header::{
     PROXY_HEADER_BYTES_MAX, ProxyHeader, ProxyHeaderFault, ProxyHeaderVersion, read_proxy_header,
     write_proxy_header, write_proxy_header_local,
 };
-pub use socket::{BACKLOG, Share, descriptors_max, duplicate, listen_tcp, listen_udp, listen_unix};
-pub use stream::{Listener, Peer, Stream};
+pub use socket::{BACKLOG, PortSharing, descriptors_max, duplicate, listen_tcp, listen_udp, listen_unix};
+pub use stream::{PeerAddress, Stream, StreamListener};
 pub use timer::{TICK_MS, Timer, Timers};
 pub use tls::{HandshakeFault, HandshakeFaultKind, TlsFacts, TlsStream, is_alert};

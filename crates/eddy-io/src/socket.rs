@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 /// Whether other sockets may listen at the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
+pub enum PortSharing {
     /// This socket alone.
     Alone,
     /// Each of several sockets has a queue of its own (`SO_REUSEPORT`).
@@ -23,14 +23,14 @@ pub enum Share {
 ///
 /// # Errors
 /// What the kernel says of `socket`, `bind` or `listen`; `AddrInUse` above all.
-pub fn listen_tcp(address: SocketAddr, backlog: u32, share: Share) -> io::Result<OwnedFd> {
+pub fn listen_tcp(address: SocketAddr, backlog: u32, share: PortSharing) -> io::Result<OwnedFd> {
     let socket =
         Socket::new(Domain::for_address(address), Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
     socket.set_reuse_address(true)?;
-    if share == Share::WithOthers {
+    if share == PortSharing::WithOthers {
         socket.set_reuse_port(true)?;
     }
     // Linux hands this option down to accepted sockets, which saves a system call a connection.
@@ -46,14 +46,14 @@ pub fn listen_tcp(address: SocketAddr, backlog: u32, share: Share) -> io::Result
 ///
 /// # Errors
 /// What the kernel says of `socket` or `bind`; `AddrInUse` above all.
-pub fn listen_udp(address: SocketAddr, share: Share) -> io::Result<OwnedFd> {
+pub fn listen_udp(address: SocketAddr, share: PortSharing) -> io::Result<OwnedFd> {
     let kind = Type::DGRAM.nonblocking().cloexec();
     let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::UDP))?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
     // No `SO_REUSEADDR`: with it, any program could take datagrams away.
-    if share == Share::WithOthers {
+    if share == PortSharing::WithOthers {
         socket.set_reuse_port(true)?;
     }
     // The kernel lowers it to `net.core.rmem_max`; less of it works all the same.
@@ -101,18 +101,18 @@ mod tests {
 
     #[test]
     fn sharing_is_a_choice() {
-        let first = listen_tcp("127.0.0.1:0".parse().unwrap(), 8, Share::WithOthers).unwrap();
+        let first = listen_tcp("127.0.0.1:0".parse().unwrap(), 8, PortSharing::WithOthers).unwrap();
         let address = Socket::from(first.try_clone().unwrap()).local_addr().unwrap().as_socket().unwrap();
-        assert!(listen_tcp(address, 8, Share::WithOthers).is_ok());
-        assert_eq!(listen_tcp(address, 8, Share::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        assert!(listen_tcp(address, 8, PortSharing::WithOthers).is_ok());
+        assert_eq!(listen_tcp(address, 8, PortSharing::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
     }
 
     #[test]
     fn datagrams_are_nobody_elses() {
-        let first = listen_udp("127.0.0.1:0".parse().unwrap(), Share::WithOthers).unwrap();
+        let first = listen_udp("127.0.0.1:0".parse().unwrap(), PortSharing::WithOthers).unwrap();
         let address = Socket::from(first.try_clone().unwrap()).local_addr().unwrap().as_socket().unwrap();
-        assert!(listen_udp(address, Share::WithOthers).is_ok());
-        assert_eq!(listen_udp(address, Share::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        assert!(listen_udp(address, PortSharing::WithOthers).is_ok());
+        assert_eq!(listen_udp(address, PortSharing::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
         assert!(std::net::UdpSocket::bind(address).is_err());
     }
 

@@ -29,7 +29,7 @@ pub enum Stream {
 
 /// Who is at the other end of an accepted stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Peer {
+pub enum PeerAddress {
     /// A TCP peer.
     Tcp(SocketAddr),
     /// A process of this machine, through a Unix socket.
@@ -38,14 +38,14 @@ pub enum Peer {
 
 /// A listening socket registered with the loop of a worker.
 #[derive(Debug)]
-pub enum Listener {
+pub enum StreamListener {
     /// TCP.
     Tcp(TcpListener),
     /// Unix.
     Unix(UnixListener),
 }
 
-impl Peer {
+impl PeerAddress {
     /// The peer's address; that of the loopback for a Unix socket.
     pub fn ip(&self) -> IpAddr {
         match self {
@@ -55,7 +55,7 @@ impl Peer {
     }
 }
 
-impl Peer {
+impl PeerAddress {
     /// The peer's address; `None` for a Unix socket.
     pub fn ip_address(&self) -> Option<IpAddr> {
         match self {
@@ -65,7 +65,7 @@ impl Peer {
     }
 }
 
-impl fmt::Display for Peer {
+impl fmt::Display for PeerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => SocketAddr::new(address.ip().to_canonical(), address.port()).fmt(f),
@@ -347,7 +347,7 @@ impl AsFd for Stream {
     }
 }
 
-impl AsFd for Listener {
+impl AsFd for StreamListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(listener) => listener.as_fd(),
@@ -356,7 +356,7 @@ impl AsFd for Listener {
     }
 }
 
-impl Listener {
+impl StreamListener {
     /// Registers a listening TCP socket with the loop of the current worker.
     ///
     /// # Errors
@@ -395,13 +395,13 @@ impl Listener {
     ///
     /// # Errors
     /// Those of `accept`; `EMFILE` and the like pass when descriptors become free.
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(Stream, Peer)>> {
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(Stream, PeerAddress)>> {
         match self {
-            Self::Tcp(listener) => {
-                listener.poll_accept(cx).map_ok(|(stream, address)| (Stream::Tcp(stream), Peer::Tcp(address)))
-            }
+            Self::Tcp(listener) => listener
+                .poll_accept(cx)
+                .map_ok(|(stream, address)| (Stream::Tcp(stream), PeerAddress::Tcp(address))),
             Self::Unix(listener) => {
-                listener.poll_accept(cx).map_ok(|(stream, _)| (Stream::Unix(stream), Peer::Unix))
+                listener.poll_accept(cx).map_ok(|(stream, _)| (Stream::Unix(stream), PeerAddress::Unix))
             }
         }
     }

@@ -33,7 +33,7 @@ pub struct Timer {
 
 #[derive(Debug)]
 struct Wheel {
-    entries: Slab<Entry>,
+    entries: Slab<TimerEntry>,
     /// First entry of each slot.
     slots: Vec<usize>,
     /// The tick that was fired last.
@@ -41,7 +41,7 @@ struct Wheel {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct TimerEntry {
     deadline_ms: u64,
     /// The tick in whose slot the entry is linked; `NEVER` when in none.
     filed: u64,
@@ -67,7 +67,7 @@ impl Timers {
 
     /// A new timer, not armed.
     pub fn timer(self: &Rc<Self>) -> Timer {
-        let entry = Entry {
+        let entry = TimerEntry {
             deadline_ms: NEVER,
             filed: NEVER,
             previous: NONE,
@@ -238,7 +238,7 @@ impl Wheel {
     }
 }
 
-impl Entry {
+impl TimerEntry {
     fn expire(&mut self) {
         self.is_expired = true;
         self.deadline_ms = NEVER;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use eddy_io::{
-    Buffer, Fill, HandshakeFault, HandshakeFaultKind, Listener, Share, Stream, TlsStream, is_alert,
-    listen_tcp,
+    Buffer, Fill, HandshakeFault, HandshakeFaultKind, PortSharing, Stream, StreamListener, TlsStream,
+    is_alert, listen_tcp,
 };
 use rcgen::KeyPair;
 use rustls::crypto::aws_lc_rs;
@@ -49,9 +49,9 @@ fn configs() -> (Arc<ServerConfig>, Arc<ClientConfig>) {
 
 async fn streams() -> (Stream, Stream) {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let socket = listen_tcp(address, 16, Share::Alone).unwrap();
+    let socket = listen_tcp(address, 16, PortSharing::Alone).unwrap();
     let address = std::net::TcpListener::from(socket.try_clone().unwrap()).local_addr().unwrap();
-    let listener = Listener::tcp(socket).unwrap();
+    let listener = StreamListener::tcp(socket).unwrap();
     let (client, accepted) =
         tokio::join!(Stream::connect_tcp(address), poll_fn(|cx| listener.poll_accept(cx)));
     (accepted.unwrap().0, client.unwrap())

@@ -8,7 +8,8 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use eddy_protobuf::{
-    Fault, FromJson, FromJsonOptions, Limits, MessageId, Schema, ToJson, ToJsonOptions, Unknown, canonical,
+    FromJson, FromJsonOptions, MessageId, ProtobufError, ProtobufLimits, Schema, ToJson, ToJsonOptions,
+    Unknown, canonical,
 };
 
 const DESCRIPTORS: &[u8] = include_bytes!("../tests/schema/conformance.binpb");
@@ -24,7 +25,7 @@ fn main() -> io::Result<()> {
         }
         let mut request = vec![0; u32::from_le_bytes(length) as usize];
         input.read_exact(&mut request)?;
-        let (field, payload) = answer(&schema, &Request::read(&request));
+        let (field, payload) = answer(&schema, &ConformanceRequest::read(&request));
         let mut response = vec![field << 3 | 2];
         write_varint(&mut response, payload.len());
         response.extend(payload);
@@ -37,7 +38,7 @@ fn main() -> io::Result<()> {
 
 /// Fields of a `ConformanceRequest`.
 #[derive(Default)]
-struct Request<'r> {
+struct ConformanceRequest<'r> {
     protobuf: Option<&'r [u8]>,
     json: Option<&'r [u8]>,
     format: u64,
@@ -45,7 +46,7 @@ struct Request<'r> {
     category: u64,
 }
 
-impl<'r> Request<'r> {
+impl<'r> ConformanceRequest<'r> {
     fn read(mut bytes: &'r [u8]) -> Self {
         let mut request = Self::default();
         while !bytes.is_empty() {
@@ -73,8 +74,8 @@ impl<'r> Request<'r> {
 }
 
 /// The field of the `ConformanceResponse`, and what it holds.
-fn answer(schema: &Arc<Schema>, request: &Request<'_>) -> (u8, Vec<u8>) {
-    let refused = |field: u8, fault: Fault| (field, fault.describe(schema).into_bytes());
+fn answer(schema: &Arc<Schema>, request: &ConformanceRequest<'_>) -> (u8, Vec<u8>) {
+    let refused = |field: u8, fault: ProtobufError| (field, fault.describe(schema).into_bytes());
     if request.message == "conformance.FailureSet" {
         return (PROTOBUF, Vec::new());
     }
@@ -89,7 +90,7 @@ fn answer(schema: &Arc<Schema>, request: &Request<'_>) -> (u8, Vec<u8>) {
     let parsed = match (request.protobuf, request.json) {
         (Some(bytes), _) => {
             let mut ordered = Vec::new();
-            match canonical(schema, message, bytes, &Limits::default(), &mut ordered) {
+            match canonical(schema, message, bytes, &ProtobufLimits::default(), &mut ordered) {
                 Ok(()) if request.format == FORMAT_JSON => Ok(bytes.to_vec()),
                 Ok(()) => Ok(ordered),
                 Err(fault) => {
@@ -111,8 +112,9 @@ fn answer(schema: &Arc<Schema>, request: &Request<'_>) -> (u8, Vec<u8>) {
     }
 }
 
-fn to_json(schema: &Arc<Schema>, message: MessageId, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
-    let mut converter = ToJson::new(schema.clone(), message, ToJsonOptions::default(), Limits::default());
+fn to_json(schema: &Arc<Schema>, message: MessageId, bytes: &[u8]) -> Result<Vec<u8>, ProtobufError> {
+    let mut converter =
+        ToJson::new(schema.clone(), message, ToJsonOptions::default(), ProtobufLimits::default());
     let whole = converter.convert(bytes).map(<[u8]>::to_vec);
     for step in [1, 3, 50] {
         converter.reset();
@@ -131,9 +133,9 @@ fn from_json(
     message: MessageId,
     json: &[u8],
     unknown: Unknown,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ProtobufError> {
     let options = FromJsonOptions { unknown, ..FromJsonOptions::default() };
-    let mut converter = FromJson::new(schema.clone(), message, options, Limits::default());
+    let mut converter = FromJson::new(schema.clone(), message, options, ProtobufLimits::default());
     let whole = converter.convert(json).map(<[u8]>::to_vec);
     for step in [1, 3, 50] {
         converter.reset();

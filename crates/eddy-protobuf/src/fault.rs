@@ -6,11 +6,11 @@ use crate::schema::{MessageId, Schema};
 
 /// A refusal: what is wrong, at which byte of the input, and of which field where that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ProtobufError {
     /// Bytes of the input before the place.
     pub offset: u64,
     /// What is wrong there.
-    pub kind: FaultKind,
+    pub kind: ProtobufErrorKind,
     /// The message whose field it is, and the field's index in [`crate::Message::fields`].
     pub field: Option<(MessageId, u16)>,
 }
@@ -18,7 +18,7 @@ pub struct Fault {
 /// What can be wrong with input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum FaultKind {
+pub enum ProtobufErrorKind {
     /// The input ends within a value.
     #[error("the input ends within a value")]
     Truncated,
@@ -146,8 +146,8 @@ pub enum FaultKind {
     JsonAnyType,
 }
 
-impl Fault {
-    pub(crate) fn new(offset: u64, kind: FaultKind) -> Self {
+impl ProtobufError {
+    pub(crate) fn new(offset: u64, kind: ProtobufErrorKind) -> Self {
         Self { offset, kind, field: None }
     }
 
@@ -162,10 +162,10 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ProtobufError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} at byte {}", self.kind, self.offset)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ProtobufError {}

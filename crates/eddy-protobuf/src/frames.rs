@@ -1,7 +1,7 @@
 //! The framing of gRPC: a flag and a length before each message.
 
-use crate::fault::{Fault, FaultKind};
-use crate::limits::Limits;
+use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::limits::ProtobufLimits;
 
 /// Takes frames apart as they arrive.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub enum FrameEvent<'p> {
 
 impl Frames {
     /// For one direction of one call.
-    pub fn new(compressed: Compressed, limits: &Limits) -> Self {
+    pub fn new(compressed: Compressed, limits: &ProtobufLimits) -> Self {
         Self {
             compressed,
             message_bytes_max: limits.message_bytes_max,
@@ -62,7 +62,7 @@ impl Frames {
     /// beginning of the call.
     /// # Spec
     /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Length-Prefixed-Message.
-    pub fn next<'p>(&mut self, piece: &mut &'p [u8]) -> Result<Option<FrameEvent<'p>>, Fault> {
+    pub fn next<'p>(&mut self, piece: &mut &'p [u8]) -> Result<Option<FrameEvent<'p>>, ProtobufError> {
         if self.is_within {
             return Ok(self.next_data(piece));
         }
@@ -76,17 +76,17 @@ impl Frames {
         }
         let [flag, length @ ..] = self.head;
         if self.head_bytes > 0 && flag > 1 {
-            return Err(self.fault(FaultKind::FrameFlag));
+            return Err(self.fault(ProtobufErrorKind::FrameFlag));
         }
         if self.head_bytes < HEAD_BYTES {
             return Ok(None);
         }
         if flag == 1 && self.compressed == Compressed::Refuse {
-            return Err(self.fault(FaultKind::FrameCompressed));
+            return Err(self.fault(ProtobufErrorKind::FrameCompressed));
         }
         let length = u32::from_be_bytes(length);
         if length as usize > self.message_bytes_max {
-            return Err(self.fault(FaultKind::MessageTooLarge));
+            return Err(self.fault(ProtobufErrorKind::MessageTooLarge));
         }
         self.left = u64::from(length);
         self.is_within = true;
@@ -114,9 +114,9 @@ impl Frames {
     ///
     /// # Errors
     /// [`FaultKind::Truncated`] within a frame.
-    pub fn finish(&self) -> Result<(), Fault> {
+    pub fn finish(&self) -> Result<(), ProtobufError> {
         if self.is_within || self.head_bytes > 0 {
-            return Err(self.fault(FaultKind::Truncated));
+            return Err(self.fault(ProtobufErrorKind::Truncated));
         }
         Ok(())
     }
@@ -127,8 +127,8 @@ impl Frames {
         [u8::from(is_compressed), one, two, three, four]
     }
 
-    fn fault(&self, kind: FaultKind) -> Fault {
-        Fault::new(self.offset - self.head_bytes as u64, kind)
+    fn fault(&self, kind: ProtobufErrorKind) -> ProtobufError {
+        ProtobufError::new(self.offset - self.head_bytes as u64, kind)
     }
 }
 
@@ -139,8 +139,13 @@ mod tests {
     use super::*;
 
     /// Messages of a stream that arrives in pieces of `step` bytes, with whether they are compressed.
-    fn messages(stream: &[u8], step: usize, compressed: Compressed) -> Result<Vec<(bool, Vec<u8>)>, Fault> {
-        let mut frames = Frames::new(compressed, &Limits { message_bytes_max: 1000, ..Limits::default() });
+    fn messages(
+        stream: &[u8],
+        step: usize,
+        compressed: Compressed,
+    ) -> Result<Vec<(bool, Vec<u8>)>, ProtobufError> {
+        let mut frames =
+            Frames::new(compressed, &ProtobufLimits { message_bytes_max: 1000, ..ProtobufLimits::default() });
         let mut messages: Vec<(bool, Vec<u8>)> = Vec::new();
         let mut ends = 0;
         for mut piece in stream.chunks(step) {
@@ -170,13 +175,17 @@ mod tests {
     fn faults_have_their_offset() {
         let check = |stream: &[u8], compressed, offset, kind| {
             for step in 1..=stream.len() {
-                assert_eq!(messages(stream, step, compressed), Err(Fault::new(offset, kind)), "by {step}");
+                assert_eq!(
+                    messages(stream, step, compressed),
+                    Err(ProtobufError::new(offset, kind)),
+                    "by {step}"
+                );
             }
         };
-        check(&[0, 0, 0, 0, 1, 9, 2], Compressed::Pass, 6, FaultKind::FrameFlag);
-        check(&[1, 0, 0, 0, 0], Compressed::Refuse, 0, FaultKind::FrameCompressed);
-        check(&[0, 0xff, 0xff, 0xff, 0xff], Compressed::Pass, 0, FaultKind::MessageTooLarge);
-        check(&[0, 0, 0, 0, 2, 9], Compressed::Pass, 6, FaultKind::Truncated);
-        check(&[0, 0, 0], Compressed::Pass, 0, FaultKind::Truncated);
+        check(&[0, 0, 0, 0, 1, 9, 2], Compressed::Pass, 6, ProtobufErrorKind::FrameFlag);
+        check(&[1, 0, 0, 0, 0], Compressed::Refuse, 0, ProtobufErrorKind::FrameCompressed);
+        check(&[0, 0xff, 0xff, 0xff, 0xff], Compressed::Pass, 0, ProtobufErrorKind::MessageTooLarge);
+        check(&[0, 0, 0, 0, 2, 9], Compressed::Pass, 6, ProtobufErrorKind::Truncated);
+        check(&[0, 0, 0], Compressed::Pass, 0, ProtobufErrorKind::Truncated);
     }
 }

@@ -32,23 +32,24 @@ mod schema;
 mod wire;
 
 pub use canonical::canonical;
-pub use fault::{Fault, FaultKind};
+pub use fault::{ProtobufError, ProtobufErrorKind};
 pub use frames::{Compressed, FrameEvent, Frames};
 pub use grpc::{CallRequest, CallResponse, RpcStatus, StreamForm};
 pub use http::{
-    BindError, Body, Found, HttpIndex, HttpIndexOptions, HttpRoute, HttpRuleError, HttpRuleProblem, PathPart,
-    PathParts,
+    HttpBindError, HttpBodyBinding, HttpIndex, HttpIndexOptions, HttpRoute, HttpRouteLookup, HttpRuleError,
+    HttpRuleProblem, PathPart, PathParts,
 };
 pub use json::{
-    Duplicates, EnumForm, FromJson, FromJsonOptions, Names, Required, ToJson, ToJsonOptions, Unknown,
-    decode_base64, write_base64,
+    Duplicates, EnumForm, FromJson, FromJsonOptions, JsonFieldNaming, Required, ToJson, ToJsonOptions,
+    Unknown, decode_base64, write_base64,
 };
-pub use limits::Limits;
+pub use limits::ProtobufLimits;
 pub use program::{
-    Edit, Mask, Program, ProgramBuilder, ProgramError, RuleTest, Slot, Span, Value, Values, Walk,
+    FieldValue, Mask, MessageEdit, MessageWalk, ProgramBuilder, ProgramError, RuleTest, ValueSlot, ValueSpan,
+    Values, WalkProgram,
 };
 pub use schema::{
-    EnumId, Enumeration, Field, FieldOption, FieldOptionError, Kind, Label, Message, MessageId, Method,
-    Schema, SchemaError, Service,
+    EnumId, Enumeration, FieldDescriptor, FieldOption, FieldOptionError, FieldType, Label, MessageDescriptor,
+    MessageId, MethodDescriptor, Schema, SchemaError, ServiceDescriptor,
 };
-pub use wire::{FieldWriter, Item, Items};
+pub use wire::{FieldWriter, Items, WireValue};

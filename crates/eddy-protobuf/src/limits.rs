@@ -2,7 +2,7 @@
 
 /// Named limits; each is checked where the thing it names grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProtobufLimits {
     /// Messages, groups, arrays and objects within each other.
     pub depth_max: u32,
     /// Bytes of a message, and of the output made of one.
@@ -13,7 +13,7 @@ pub struct Limits {
     pub items_max: usize,
 }
 
-impl Default for Limits {
+impl Default for ProtobufLimits {
     /// Depth 100 as the reference implementations have it, messages of 64 MiB, held values of 1 MiB, a million items.
     fn default() -> Self {
         Self { depth_max: 100, message_bytes_max: 64 << 20, held_bytes_max: 1 << 20, items_max: 1 << 20 }

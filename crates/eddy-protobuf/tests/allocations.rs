@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use eddy_protobuf::{
-    Edit, FromJson, FromJsonOptions, Limits, ProgramBuilder, Schema, ToJson, ToJsonOptions, Walk,
+    FromJson, FromJsonOptions, MessageEdit, MessageWalk, ProgramBuilder, ProtobufLimits, Schema, ToJson,
+    ToJsonOptions,
 };
 
 const JSON: &str = r#"{"name":"all","owner":{"name":"Ann","email":"a@b.example","places":{"k":{"city":"Ulm","lines":["x","y"]}}},
@@ -20,7 +21,7 @@ fn check(what: &str, mut work: impl FnMut()) {
 fn work_on_messages_allocates_nothing() {
     let schema = Arc::new(Schema::from_descriptors(include_bytes!("schema/eddy.binpb")).unwrap());
     let id = schema.find_message("eddy.test.Catalog").unwrap();
-    let mut reader = FromJson::new(schema.clone(), id, FromJsonOptions::default(), Limits::default());
+    let mut reader = FromJson::new(schema.clone(), id, FromJsonOptions::default(), ProtobufLimits::default());
     let bytes = reader.convert(JSON.as_bytes()).unwrap().to_vec();
     check("from JSON", || {
         reader.convert(JSON.as_bytes()).unwrap();
@@ -30,7 +31,7 @@ fn work_on_messages_allocates_nothing() {
         JSON.as_bytes().chunks(7).for_each(|piece| assert_eq!(reader.push(piece), Ok(piece.len())));
         reader.finish().unwrap();
     });
-    let mut writer = ToJson::new(schema.clone(), id, ToJsonOptions::default(), Limits::default());
+    let mut writer = ToJson::new(schema.clone(), id, ToJsonOptions::default(), ProtobufLimits::default());
     check("to JSON", || {
         writer.convert(&bytes).unwrap();
     });
@@ -42,8 +43,8 @@ fn work_on_messages_allocates_nothing() {
     let mut builder = ProgramBuilder::new(&schema, id);
     let tags = builder.extract("items.tags").unwrap();
     builder.extract(r#"owner.places["k"].city"#).unwrap();
-    builder.edit("owner.email", &Edit::Drop).unwrap();
-    let mut walk = Walk::new(Arc::new(builder.build().unwrap()), Limits::default());
+    builder.edit("owner.email", &MessageEdit::Drop).unwrap();
+    let mut walk = MessageWalk::new(Arc::new(builder.build().unwrap()), ProtobufLimits::default());
     let mut out = Vec::new();
     check("a walk", || {
         assert_eq!(walk.extract(&bytes).unwrap().all(tags).len(), 2);

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use eddy_protobuf::{
-    Duplicates, EnumForm, Fault, FaultKind, FromJson, FromJsonOptions, Limits, Names, Schema, ToJson,
-    ToJsonOptions, Unknown,
+    Duplicates, EnumForm, FromJson, FromJsonOptions, JsonFieldNaming, ProtobufError, ProtobufErrorKind,
+    ProtobufLimits, Schema, ToJson, ToJsonOptions, Unknown,
 };
 
 fn schema() -> Arc<Schema> {
@@ -15,10 +15,10 @@ fn schema() -> Arc<Schema> {
 }
 
 /// The JSON of bytes, whole and in every cut.
-fn written(name: &str, bytes: &[u8], options: ToJsonOptions) -> Result<String, Fault> {
+fn written(name: &str, bytes: &[u8], options: ToJsonOptions) -> Result<String, ProtobufError> {
     let schema = schema();
     let id = schema.find_message(name).unwrap();
-    let mut writer = ToJson::new(schema, id, options, Limits::default());
+    let mut writer = ToJson::new(schema, id, options, ProtobufLimits::default());
     let whole = writer.convert(bytes).map(<[u8]>::to_vec);
     for step in 1..=bytes.len().min(30) {
         writer.reset();
@@ -34,16 +34,16 @@ fn written(name: &str, bytes: &[u8], options: ToJsonOptions) -> Result<String, F
 }
 
 /// The bytes of JSON, whole and in every cut.
-fn read(name: &str, json: &str, options: FromJsonOptions) -> Result<Vec<u8>, Fault> {
+fn read(name: &str, json: &str, options: FromJsonOptions) -> Result<Vec<u8>, ProtobufError> {
     let schema = schema();
     let id = schema.find_message(name).unwrap();
-    let mut reader = FromJson::new(schema, id, options, Limits::default());
+    let mut reader = FromJson::new(schema, id, options, ProtobufLimits::default());
     let whole = reader.convert(json.as_bytes()).map(<[u8]>::to_vec);
     for step in 1..=json.len().min(30) {
         reader.reset();
         let pushed = json.as_bytes().chunks(step).try_for_each(|piece| match reader.push(piece)? {
             used if used < piece.len() => {
-                Err(Fault { offset: 0, kind: FaultKind::JsonTrailing, field: None })
+                Err(ProtobufError { offset: 0, kind: ProtobufErrorKind::JsonTrailing, field: None })
             }
             _ => Ok(()),
         });
@@ -62,7 +62,7 @@ fn check(name: &str, json: &str, expected: &str) {
     assert_eq!(written(name, &bytes, ToJsonOptions::default()).unwrap(), expected);
 }
 
-fn refused(name: &str, json: &str, offset: u64, kind: FaultKind) {
+fn refused(name: &str, json: &str, offset: u64, kind: ProtobufErrorKind) {
     let fault = read(name, json, FromJsonOptions::default()).unwrap_err();
     assert_eq!((fault.offset, fault.kind), (offset, kind), "{json}");
 }
@@ -99,40 +99,40 @@ fn null_is_no_value() {
         r#"{"name":null,"address":null,"friends":null,"places":null,"note":null,"nick":null}"#,
         r#"{"note":null}"#,
     );
-    refused(PERSON, r#"{"friends":[null]}"#, 12, FaultKind::JsonNull);
-    refused(PERSON, r#"{"places":{"a":null}}"#, 15, FaultKind::JsonNull);
+    refused(PERSON, r#"{"friends":[null]}"#, 12, ProtobufErrorKind::JsonNull);
+    refused(PERSON, r#"{"places":{"a":null}}"#, 15, ProtobufErrorKind::JsonNull);
 }
 
 #[test]
 fn bad_json_has_its_place() {
-    refused(PERSON, "", 0, FaultKind::Truncated);
-    refused(PERSON, "[]", 0, FaultKind::JsonType);
-    refused(PERSON, "{", 1, FaultKind::Truncated);
-    refused(PERSON, r#"{"name":"a"} x"#, 13, FaultKind::JsonTrailing);
-    refused(PERSON, r#"{"name":"a",}"#, 12, FaultKind::JsonSyntax);
-    refused(PERSON, r#"{"name" "a"}"#, 8, FaultKind::JsonSyntax);
-    refused(PERSON, r#"{name:"a"}"#, 1, FaultKind::JsonSyntax);
-    refused(PERSON, r#"{"age":01}"#, 7, FaultKind::JsonType);
-    refused(PERSON, r#"{"age":-1}"#, 7, FaultKind::JsonRange);
-    refused(PERSON, r#"{"age":4294967296}"#, 7, FaultKind::JsonRange);
-    refused(PERSON, r#"{"age":tru}"#, 7, FaultKind::JsonSyntax);
-    refused(PERSON, r#"{"age":true}"#, 7, FaultKind::JsonType);
-    refused(PERSON, "{\"name\":\"a\nb\"}", 8, FaultKind::JsonSyntax);
-    refused(PERSON, r#"{"name":"ab\ud800"}"#, 11, FaultKind::JsonEscape);
-    refused(PERSON, r#"{"nobody":1}"#, 1, FaultKind::JsonFieldUnknown);
-    refused(PERSON, r#"{"secret":"a"}"#, 10, FaultKind::JsonBase64);
-    refused(PERSON, r#"{"since":"1"}"#, 9, FaultKind::JsonDuration);
-    refused(PERSON, r#"{"phone":"1","box":2}"#, 19, FaultKind::JsonOneof);
-    refused(PERSON, r#"{"name":"a","name":"b"}"#, 12, FaultKind::JsonDuplicate);
-    refused(PERSON, r#"{"places":{"a":{},"a":{}}}"#, 18, FaultKind::JsonDuplicate);
-    refused(ITEM, r#"{"status":"STATUS_LOST"}"#, 10, FaultKind::JsonEnumUnknown);
-    refused(PERSON, r#"{"extra":{"@type":"x/none.Such"}}"#, 18, FaultKind::AnyTypeUnknown);
-    refused(PERSON, r#"{"extra":{"name":"x"}}"#, 10, FaultKind::JsonAnyType);
+    refused(PERSON, "", 0, ProtobufErrorKind::Truncated);
+    refused(PERSON, "[]", 0, ProtobufErrorKind::JsonType);
+    refused(PERSON, "{", 1, ProtobufErrorKind::Truncated);
+    refused(PERSON, r#"{"name":"a"} x"#, 13, ProtobufErrorKind::JsonTrailing);
+    refused(PERSON, r#"{"name":"a",}"#, 12, ProtobufErrorKind::JsonSyntax);
+    refused(PERSON, r#"{"name" "a"}"#, 8, ProtobufErrorKind::JsonSyntax);
+    refused(PERSON, r#"{name:"a"}"#, 1, ProtobufErrorKind::JsonSyntax);
+    refused(PERSON, r#"{"age":01}"#, 7, ProtobufErrorKind::JsonType);
+    refused(PERSON, r#"{"age":-1}"#, 7, ProtobufErrorKind::JsonRange);
+    refused(PERSON, r#"{"age":4294967296}"#, 7, ProtobufErrorKind::JsonRange);
+    refused(PERSON, r#"{"age":tru}"#, 7, ProtobufErrorKind::JsonSyntax);
+    refused(PERSON, r#"{"age":true}"#, 7, ProtobufErrorKind::JsonType);
+    refused(PERSON, "{\"name\":\"a\nb\"}", 8, ProtobufErrorKind::JsonSyntax);
+    refused(PERSON, r#"{"name":"ab\ud800"}"#, 11, ProtobufErrorKind::JsonEscape);
+    refused(PERSON, r#"{"nobody":1}"#, 1, ProtobufErrorKind::JsonFieldUnknown);
+    refused(PERSON, r#"{"secret":"a"}"#, 10, ProtobufErrorKind::JsonBase64);
+    refused(PERSON, r#"{"since":"1"}"#, 9, ProtobufErrorKind::JsonDuration);
+    refused(PERSON, r#"{"phone":"1","box":2}"#, 19, ProtobufErrorKind::JsonOneof);
+    refused(PERSON, r#"{"name":"a","name":"b"}"#, 12, ProtobufErrorKind::JsonDuplicate);
+    refused(PERSON, r#"{"places":{"a":{},"a":{}}}"#, 18, ProtobufErrorKind::JsonDuplicate);
+    refused(ITEM, r#"{"status":"STATUS_LOST"}"#, 10, ProtobufErrorKind::JsonEnumUnknown);
+    refused(PERSON, r#"{"extra":{"@type":"x/none.Such"}}"#, 18, ProtobufErrorKind::AnyTypeUnknown);
+    refused(PERSON, r#"{"extra":{"name":"x"}}"#, 10, ProtobufErrorKind::JsonAnyType);
     refused(
         PERSON,
         r#"{"extra":{"@type":"x/eddy.test.Person","@type":"x/eddy.test.Person"}}"#,
         39,
-        FaultKind::JsonAnyType,
+        ProtobufErrorKind::JsonAnyType,
     );
 }
 
@@ -153,8 +153,8 @@ fn what_is_not_known_is_passed_over_by_setting() {
     assert_eq!(read(PERSON, json, options).unwrap(), b"\x0a\x01a");
     let json = r#"{"id":"i","status":"STATUS_LOST","x":-1.5}"#;
     assert_eq!(read(ITEM, json, options).unwrap(), b"\x0a\x01i");
-    assert_eq!(read(PERSON, r#"{"x":1.}"#, options).unwrap_err().kind, FaultKind::JsonSyntax);
-    assert_eq!(read(PERSON, r#"{"x":[}"#, options).unwrap_err().kind, FaultKind::JsonSyntax);
+    assert_eq!(read(PERSON, r#"{"x":1.}"#, options).unwrap_err().kind, ProtobufErrorKind::JsonSyntax);
+    assert_eq!(read(PERSON, r#"{"x":[}"#, options).unwrap_err().kind, ProtobufErrorKind::JsonSyntax);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn output_has_its_settings() {
     let bytes =
         read(ITEM, r#"{"isNew":true,"status":"STATUS_SOLD","size":{}}"#, FromJsonOptions::default()).unwrap();
     let with = |options| written(ITEM, &bytes, options).unwrap();
-    let declared = ToJsonOptions { names: Names::Declared, ..ToJsonOptions::default() };
+    let declared = ToJsonOptions { names: JsonFieldNaming::Declared, ..ToJsonOptions::default() };
     assert_eq!(with(declared), r#"{"is_new":true,"status":"STATUS_SOLD","size":{}}"#);
     let numbers = ToJsonOptions { enums: EnumForm::Numbers, ..ToJsonOptions::default() };
     assert_eq!(with(numbers), r#"{"isNew":true,"status":2,"size":{}}"#);
@@ -207,14 +207,14 @@ fn any_order_on_the_wire_gives_the_message() {
 fn what_was_handed_out_can_not_be_taken_back() {
     let schema = schema();
     let id = schema.find_message(PERSON).unwrap();
-    let limits = Limits { held_bytes_max: 5, ..Limits::default() };
+    let limits = ProtobufLimits { held_bytes_max: 5, ..ProtobufLimits::default() };
     let mut writer = ToJson::new(schema, id, ToJsonOptions::default(), limits);
     writer.push(b"\x0a\x01a\x12\x01b").unwrap();
     assert_eq!(writer.ready(), br#"{"name":"a","email":"b""#);
     writer.take(5);
     assert_eq!(writer.ready(), br#"e":"a","email":"b""#);
     let fault = writer.push(b"\x0a\x01c").unwrap_err();
-    assert_eq!(fault.kind, FaultKind::OutOfOrder);
+    assert_eq!(fault.kind, ProtobufErrorKind::OutOfOrder);
     writer.reset();
     writer.push(b"\x0a\x00").unwrap();
     assert_eq!(writer.ready(), b"", "it may still change");
@@ -231,7 +231,7 @@ fn what_was_handed_out_can_not_be_taken_back() {
 fn a_message_ends_within_a_piece() {
     let schema = schema();
     let id = schema.find_message(PERSON).unwrap();
-    let mut reader = FromJson::new(schema, id, FromJsonOptions::default(), Limits::default());
+    let mut reader = FromJson::new(schema, id, FromJsonOptions::default(), ProtobufLimits::default());
     let text = br#"{"name":"a"} ,{"name":"b"}"#;
     let used = reader.push(text).unwrap();
     assert!(reader.is_done());
@@ -240,7 +240,7 @@ fn a_message_ends_within_a_piece() {
     reader.reset();
     assert_eq!(reader.push(&text[used + 1..]).unwrap(), text.len() - used - 1);
     assert_eq!(reader.finish().unwrap(), b"\x0a\x01b");
-    assert_eq!(reader.push(b"{").unwrap_err().kind, FaultKind::Ended);
+    assert_eq!(reader.push(b"{").unwrap_err().kind, ProtobufErrorKind::Ended);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn nesting_has_a_limit_both_ways() {
     let bytes = read(PERSON, &friends(98), FromJsonOptions::default()).unwrap();
     assert_eq!(written(PERSON, &bytes, ToJsonOptions::default()).unwrap(), friends(98));
     let fault = read(PERSON, &friends(200), FromJsonOptions::default()).unwrap_err();
-    assert_eq!((fault.kind, fault.offset), (FaultKind::DepthExceeded, 107));
+    assert_eq!((fault.kind, fault.offset), (ProtobufErrorKind::DepthExceeded, 107));
     let mut nested = Vec::new();
     for _ in 0..150 {
         let mut outer = vec![0xfa, 0x7f];
@@ -266,7 +266,7 @@ fn nesting_has_a_limit_both_ways() {
     }
     assert_eq!(
         written(PERSON, &nested, ToJsonOptions::default()).unwrap_err().kind,
-        FaultKind::DepthExceeded
+        ProtobufErrorKind::DepthExceeded
     );
     // An Any whose type comes last costs another look at what is in it; that has a limit too.
     let any = r#"{"@type":"x/google.protobuf.Any","value":"#;
@@ -286,18 +286,18 @@ fn malformed_messages_have_no_json() {
     let check = |bytes: &[u8], kind| {
         assert_eq!(written(PERSON, bytes, ToJsonOptions::default()).unwrap_err().kind, kind, "{bytes:x?}");
     };
-    check(b"\x0a", FaultKind::Truncated);
-    check(b"\x0a\x05a", FaultKind::Truncated);
-    check(b"\x32\x02\x12\x05", FaultKind::PastEnd);
-    check(b"\x0a\x01\xff", FaultKind::Utf8);
-    check(b"\x0a\x04\xe2\x82", FaultKind::Truncated);
-    check(b"\x00\x00", FaultKind::FieldNumber);
-    check(b"\x0f\x00", FaultKind::WireType);
-    check(b"\xa4\x06", FaultKind::GroupEnd);
-    check(b"\xa3\x06", FaultKind::Truncated);
-    check(b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", FaultKind::VarintTooLong);
-    check(b"\x72\x00", FaultKind::ValueMissing);
-    check(b"\x72\x09\x11\x00\x00\x00\x00\x00\x00\xf0\x7f", FaultKind::ValueNotFinite);
-    check(b"\x62\x03\x12\x01x", FaultKind::AnyWithoutType);
-    check(b"\x6a\x0d\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01", FaultKind::DurationRange);
+    check(b"\x0a", ProtobufErrorKind::Truncated);
+    check(b"\x0a\x05a", ProtobufErrorKind::Truncated);
+    check(b"\x32\x02\x12\x05", ProtobufErrorKind::PastEnd);
+    check(b"\x0a\x01\xff", ProtobufErrorKind::Utf8);
+    check(b"\x0a\x04\xe2\x82", ProtobufErrorKind::Truncated);
+    check(b"\x00\x00", ProtobufErrorKind::FieldNumber);
+    check(b"\x0f\x00", ProtobufErrorKind::WireType);
+    check(b"\xa4\x06", ProtobufErrorKind::GroupEnd);
+    check(b"\xa3\x06", ProtobufErrorKind::Truncated);
+    check(b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", ProtobufErrorKind::VarintTooLong);
+    check(b"\x72\x00", ProtobufErrorKind::ValueMissing);
+    check(b"\x72\x09\x11\x00\x00\x00\x00\x00\x00\xf0\x7f", ProtobufErrorKind::ValueNotFinite);
+    check(b"\x62\x03\x12\x01x", ProtobufErrorKind::AnyWithoutType);
+    check(b"\x6a\x0d\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01", ProtobufErrorKind::DurationRange);
 }

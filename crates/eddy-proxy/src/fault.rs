@@ -106,7 +106,7 @@ pub enum Fault {
 
 /// Whose doing a fault is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum FaultSide {
     /// The client's.
     Downstream,
     /// eddy's or its configuration's.
@@ -134,7 +134,7 @@ pub enum RetryClass {
 
 impl Fault {
     /// Whose doing it is.
-    pub fn side(self) -> Side {
+    pub fn side(self) -> FaultSide {
         match self {
             Self::RequestHead(_)
             | Self::RequestChunk(_)
@@ -144,7 +144,7 @@ impl Fault {
             | Self::BodyTimeout
             | Self::BodyTooLarge
             | Self::ClientGone
-            | Self::ClientSlow => Side::Downstream,
+            | Self::ClientSlow => FaultSide::Downstream,
             Self::NoRule
             | Self::RewriteFailed
             | Self::Overload
@@ -159,7 +159,7 @@ impl Fault {
             | Self::FilterReply
             | Self::RuleClose
             | Self::TunnelIdle
-            | Self::TunnelReload => Side::Gateway,
+            | Self::TunnelReload => FaultSide::Gateway,
             Self::NoEndpoint
             | Self::ConnectFailed
             | Self::ConnectTimeout
@@ -182,7 +182,7 @@ impl Fault {
             | Self::RetryStatus(_)
             | Self::RetryGrpc(_)
             | Self::PassedOver
-            | Self::Intercepted(_) => Side::Upstream,
+            | Self::Intercepted(_) => FaultSide::Upstream,
         }
     }
 
@@ -244,7 +244,7 @@ impl Fault {
     pub fn blames_endpoint(self) -> bool {
         // A stale link is the ordinary end of an idle connection, a farewell that of a busy one; a status has been judged as it
         // came.
-        self.side() == Side::Upstream
+        self.side() == FaultSide::Upstream
             && !matches!(self, Self::LinkStale | Self::LinkLeft | Self::NoEndpoint)
             && !self.is_judged()
     }
@@ -257,7 +257,8 @@ impl Fault {
     /// Whether it ends an attempt, and another under way may go on.
     pub(crate) fn is_of_attempt(self) -> bool {
         let is_claimed = matches!(self, Self::PassedOver | Self::Intercepted(_));
-        self.side() == Side::Upstream && !is_claimed || matches!(self, Self::LinksExhausted | Self::Limit(_))
+        self.side() == FaultSide::Upstream && !is_claimed
+            || matches!(self, Self::LinksExhausted | Self::Limit(_))
     }
 
     /// The status that a call of gRPC ends with.

@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use eddy_config::{Config, ListenAddress};
-use eddy_filter::Host as _;
+use eddy_config::{GatewayConfig, ListenAddress};
+use eddy_filter::HostApi as _;
 use eddy_io::{SharedPage, SharedPipes, WORKERS_MAX, descriptors_max};
 use eddy_upstream::resolve::Resolver;
 use tokio::sync::mpsc::{Sender, channel as command_channel};
 use tokio::sync::oneshot;
 
-use crate::access::{AccessWriter, Sink};
-use crate::control::{HealthChecks, Names, ToCheck, watch, watch_throttling};
+use crate::access::{AccessLogSink, AccessWriter};
+use crate::control::{ClusterResolver, HealthChecks, ToCheck, watch, watch_throttling};
 use crate::error::ProxyError;
 use crate::host::{FilterHost, note_worker};
-use crate::plan::{Plan, PlanView, Ready};
+use crate::plan::{GatewayPlan, PlanView, Ready};
 use crate::report::ClusterReport;
 use crate::stats::Stats;
-use crate::worker::{Apply, Command, Parts, Pressure, Room, SocketTable, Sockets, Start, run};
+use crate::worker::{Apply, Pressure, Room, SocketTable, Sockets, Start, WorkerCommand, WorkerParts, run};
 
 /// How long a worker may take to follow what it is told.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -41,27 +41,27 @@ const DESCRIPTORS_RESERVED: u64 = 64;
 pub struct Gateway {
     stats: Arc<Stats>,
     workers: Vec<WorkerHandle>,
-    sink: Option<Sink>,
+    sink: Option<AccessLogSink>,
     host: Arc<FilterHost>,
     pipes: Arc<SharedPipes>,
     room: Arc<Room>,
     memory_percent_max: Arc<AtomicU8>,
     /// Held while something is changed, so that changes come one after the other.
-    state: Mutex<State>,
+    state: Mutex<GatewayState>,
     /// Ends the control thread when dropped.
     _control_stop: oneshot::Sender<()>,
 }
 
-struct State {
-    config: Arc<Config>,
-    plan: Arc<Plan>,
+struct GatewayState {
+    config: Arc<GatewayConfig>,
+    plan: Arc<GatewayPlan>,
     sockets: Arc<SocketTable>,
-    names: Names,
+    names: ClusterResolver,
     health: HealthChecks,
 }
 
 struct WorkerHandle {
-    commands: Sender<Command>,
+    commands: Sender<WorkerCommand>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -73,7 +73,7 @@ impl Gateway {
     /// # Errors
     /// Each [`ProxyError`]; nothing is left running then.
     pub fn start(
-        config: Arc<Config>,
+        config: Arc<GatewayConfig>,
         ready: &Ready,
         host: Arc<FilterHost>,
         sockets: Sockets,
@@ -81,14 +81,14 @@ impl Gateway {
     ) -> Result<Self, ProxyError> {
         let count = host.workers();
         let stats = Arc::new(Stats::new(count));
-        let plan = Arc::new(Plan::build(Arc::clone(&config), ready)?);
+        let plan = Arc::new(GatewayPlan::build(Arc::clone(&config), ready)?);
         let pressure = Arc::<Pressure>::default();
         let memory_percent_max = Arc::new(AtomicU8::new(config.limits.memory_percent_max));
         let control = start_control(&pressure, &memory_percent_max)?;
         let health = HealthChecks::new(control.handle.clone());
-        let names = Names::new(control.resolver, control.handle);
+        let names = ClusterResolver::new(control.resolver, control.handle);
         let sockets = Arc::new(SocketTable::default().succeed(&config.listeners, sockets)?);
-        let sink = Sink::start(Arc::clone(&stats.sink)).map_err(ProxyError::Control)?;
+        let sink = AccessLogSink::start(Arc::clone(&stats.sink)).map_err(ProxyError::Control)?;
         let mut gateway = Self {
             stats,
             workers: Vec::with_capacity(count),
@@ -97,7 +97,7 @@ impl Gateway {
             pipes: Arc::default(),
             room: Arc::new(Room::new(connections_max())),
             memory_percent_max,
-            state: Mutex::new(State {
+            state: Mutex::new(GatewayState {
                 config: Arc::clone(&config),
                 plan: Arc::clone(&plan),
                 sockets,
@@ -124,9 +124,14 @@ impl Gateway {
     /// # Errors
     /// [`ProxyError::Routes`], [`ProxyError::SocketMissing`], [`ProxyError::Socket`]: the old plan stays in force.
     /// [`ProxyError::WorkerSilent`]: that worker follows when it can.
-    pub fn reload(&self, config: Arc<Config>, ready: &Ready, new_sockets: Sockets) -> Result<(), ProxyError> {
+    pub fn reload(
+        &self,
+        config: Arc<GatewayConfig>,
+        ready: &Ready,
+        new_sockets: Sockets,
+    ) -> Result<(), ProxyError> {
         let mut state = self.lock();
-        let plan = Arc::new(Plan::build(Arc::clone(&config), ready)?);
+        let plan = Arc::new(GatewayPlan::build(Arc::clone(&config), ready)?);
         state.sockets = Arc::new(state.sockets.succeed(&config.listeners, new_sockets)?);
         state.config = Arc::clone(&config);
         state.plan = Arc::clone(&plan);
@@ -147,10 +152,10 @@ impl Gateway {
     }
 
     /// Has every worker follow `plan`.
-    fn apply(&self, plan: &Arc<Plan>, state: &mut State) -> Result<(), ProxyError> {
+    fn apply(&self, plan: &Arc<GatewayPlan>, state: &mut GatewayState) -> Result<(), ProxyError> {
         let (applies, answers) = self.prepare(plan, state);
         for (index, (worker, apply)) in self.workers.iter().zip(applies).enumerate() {
-            worker.tell(index, Command::Apply(apply))?;
+            worker.tell(index, WorkerCommand::Apply(apply))?;
         }
         hear(answers)
     }
@@ -176,7 +181,7 @@ impl Gateway {
         let begun = Instant::now();
         let (done, drained) = channel();
         for (index, worker) in self.workers.iter().enumerate() {
-            if let Err(error) = worker.tell(index, Command::Drain(done.clone())) {
+            if let Err(error) = worker.tell(index, WorkerCommand::Drain(done.clone())) {
                 tracing::warn!(%error, "a worker cannot be told to drain");
             }
         }
@@ -190,7 +195,7 @@ impl Gateway {
         };
         if !is_drained(IDLE_PATIENCE) {
             for (index, worker) in self.workers.iter().enumerate() {
-                if let Err(error) = worker.tell(index, Command::CloseIdle) {
+                if let Err(error) = worker.tell(index, WorkerCommand::CloseIdle) {
                     tracing::warn!(%error, "a worker cannot be told to close idle connections");
                 }
             }
@@ -206,7 +211,7 @@ impl Gateway {
         let (done, flushed) = channel();
         for (index, worker) in self.workers.iter().enumerate() {
             // A worker that does not listen has its records to itself.
-            let _ = worker.tell(index, Command::FlushRecords(done.clone()));
+            let _ = worker.tell(index, WorkerCommand::FlushRecords(done.clone()));
         }
         drop(done);
         let _ = flushed.recv_timeout(RECORDS_PATIENCE);
@@ -228,7 +233,7 @@ impl Gateway {
     }
 
     /// The configuration in force.
-    pub fn config(&self) -> Arc<Config> {
+    pub fn config(&self) -> Arc<GatewayConfig> {
         Arc::clone(&self.lock().config)
     }
 
@@ -236,7 +241,7 @@ impl Gateway {
     pub fn clusters(&self) -> ClusterReport {
         let asked = self.workers.iter().enumerate().filter_map(|(index, worker)| {
             let (reply, answer) = channel();
-            worker.tell(index, Command::Report(reply)).ok().map(|()| answer)
+            worker.tell(index, WorkerCommand::Report(reply)).ok().map(|()| answer)
         });
         let answers: Vec<_> = asked.collect();
         ClusterReport::merge(
@@ -244,14 +249,14 @@ impl Gateway {
         )
     }
 
-    fn direct_records(&self, config: &Config) {
+    fn direct_records(&self, config: &GatewayConfig) {
         if let Some(sink) = &self.sink {
             sink.set_target(config.access_log.as_ref().and_then(|log| log.target.clone()));
         }
     }
 
     /// What each worker is told so that it follows `plan`, and where its answer will come.
-    fn prepare(&self, plan: &Arc<Plan>, state: &mut State) -> (Vec<Apply>, Vec<Answer>) {
+    fn prepare(&self, plan: &Arc<GatewayPlan>, state: &mut GatewayState) -> (Vec<Apply>, Vec<WorkerReply>) {
         let endpoints = state.names.follow(&plan.clusters);
         let tls = plan.cluster_tls.iter().map(Option::as_ref);
         let parts = plan.clusters.iter().zip(tls).zip(&endpoints);
@@ -271,7 +276,7 @@ impl Gateway {
                     unwell: unwell.clone(),
                     done,
                 };
-                (apply, Answer { index, answer })
+                (apply, WorkerReply { index, answer })
             })
             .unzip()
     }
@@ -287,7 +292,7 @@ impl Gateway {
     ) -> Result<WorkerHandle, ProxyError> {
         let (commands, receiver) = command_channel(COMMANDS_MAX);
         let sink = self.sink.as_ref().expect("the sink is taken only when the gateway is dropped");
-        let parts = Parts {
+        let parts = WorkerParts {
             idle_watch: Arc::default(),
             index,
             workers,
@@ -310,7 +315,7 @@ impl Gateway {
         Ok(WorkerHandle { commands, thread: Some(thread) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GatewayState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -319,7 +324,7 @@ impl Drop for Gateway {
     fn drop(&mut self) {
         for (index, worker) in self.workers.iter().enumerate() {
             // A worker that has ended needs no telling.
-            let _ = worker.tell(index, Command::Stop);
+            let _ = worker.tell(index, WorkerCommand::Stop);
         }
         for worker in &mut self.workers {
             if let Some(thread) = worker.thread.take()
@@ -335,19 +340,19 @@ impl Drop for Gateway {
 }
 
 impl WorkerHandle {
-    fn tell(&self, index: usize, command: Command) -> Result<(), ProxyError> {
+    fn tell(&self, index: usize, command: WorkerCommand) -> Result<(), ProxyError> {
         self.commands.try_send(command).map_err(|_| ProxyError::WorkerSilent { index })
     }
 }
 
 /// Where a worker tells whether it follows.
-struct Answer {
+struct WorkerReply {
     index: usize,
     answer: Receiver<Result<(), ProxyError>>,
 }
 
-fn hear(answers: Vec<Answer>) -> Result<(), ProxyError> {
-    for Answer { index, answer } in answers {
+fn hear(answers: Vec<WorkerReply>) -> Result<(), ProxyError> {
+    for WorkerReply { index, answer } in answers {
         answer.recv_timeout(ANSWER_TIMEOUT).map_err(|_| ProxyError::WorkerSilent { index })??;
     }
     Ok(())
@@ -383,7 +388,7 @@ fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Resul
 }
 
 /// How many workers a configuration asks for: one a core, if it does not say.
-pub fn worker_count(config: &Config) -> usize {
+pub fn worker_count(config: &GatewayConfig) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     config.workers.map_or(cores, usize::from).clamp(1, WORKERS_MAX)
 }

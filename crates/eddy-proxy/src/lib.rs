@@ -23,7 +23,7 @@ mod worker;
 
 pub use error::ProxyError;
 pub use exchange::BadChain;
-pub use fault::{Fault, RetryClass, Side};
+pub use fault::{Fault, FaultSide, RetryClass};
 pub use gateway::{Gateway, worker_count};
 pub use host::FilterHost;
 pub use plan::{PlanView, Ready};

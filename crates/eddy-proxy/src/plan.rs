@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{Action, ActionKind, Config, Forwarding, ListenAddress, ListenerConfig, Serve, SitesAt};
+use eddy_config::{
+    Action, ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt,
+};
 use eddy_filter::FilterSet;
 use eddy_route::{RouteTable, Router};
 use eddy_tls::{Challenges, ClientTls, ServerTls};
@@ -15,9 +17,9 @@ use crate::exchange::{FilterChains, build_chains};
 
 /// A configuration, compiled. An exchange ends on the plan it began with.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct GatewayPlan {
     /// The configuration it was made from.
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: Arc<GatewayConfig>,
     /// By index, as in the configuration.
     pub(crate) listeners: Vec<ListenerPlan>,
     /// By index, as in the configuration.
@@ -56,7 +58,7 @@ pub(crate) struct ListenerTls {
 #[derive(Debug)]
 pub(crate) struct ListenerPlan {
     pub(crate) config: ListenerConfig,
-    pub(crate) handler: Handler,
+    pub(crate) handler: ListenerHandler,
     pub(crate) tls: Option<ListenerTls>,
     /// The filters that exchanges pass.
     pub(crate) chains: FilterChains,
@@ -71,7 +73,7 @@ pub(crate) struct ListenerPlan {
 
 /// What answers the requests of a listener.
 #[derive(Debug)]
-pub(crate) enum Handler {
+pub(crate) enum ListenerHandler {
     /// The rules of its tables.
     Router(Box<Router>),
     /// Servers of NGINX's.
@@ -84,35 +86,35 @@ pub(crate) enum Handler {
 
 /// A plan as those see it who ask what it would do.
 #[derive(Clone, Debug)]
-pub struct PlanView(Arc<Plan>);
+pub struct PlanView(Arc<GatewayPlan>);
 
 impl PlanView {
-    pub(crate) fn new(plan: Arc<Plan>) -> Self {
+    pub(crate) fn new(plan: Arc<GatewayPlan>) -> Self {
         Self(plan)
     }
 
     /// The configuration that it was made of.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &GatewayConfig {
         &self.0.config
     }
 
     /// The router of a listener, by its index in the configuration; `None` where it has no rules.
     pub fn router(&self, listener: usize) -> Option<&Router> {
         match &self.0.listeners.get(listener)?.handler {
-            Handler::Router(router) => Some(router),
-            Handler::Sites(_) | Handler::Demo | Handler::Forward(_) => None,
+            ListenerHandler::Router(router) => Some(router),
+            ListenerHandler::Sites(_) | ListenerHandler::Demo | ListenerHandler::Forward(_) => None,
         }
     }
 }
 
-impl Plan {
+impl GatewayPlan {
     /// Compiles a checked configuration.
     ///
     /// # Errors
     /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together; [`ProxyError::Filters`] when its
     /// filters make no chain; [`ProxyError::TlsMissing`] when it is to be served over TLS and nothing was made ready for it;
     /// [`ProxyError::ClusterTlsMissing`] when a cluster is.
-    pub(crate) fn build(config: Arc<Config>, ready: &Ready) -> Result<Self, ProxyError> {
+    pub(crate) fn build(config: Arc<GatewayConfig>, ready: &Ready) -> Result<Self, ProxyError> {
         let tls = ready.tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         let listeners = config
             .listeners
@@ -146,7 +148,7 @@ impl ListenerPlan {
     }
 }
 
-fn cluster_tls(config: &Config, ready: &Ready) -> Result<Vec<Option<ClientTls>>, ProxyError> {
+fn cluster_tls(config: &GatewayConfig, ready: &Ready) -> Result<Vec<Option<ClientTls>>, ProxyError> {
     let made = ready.cluster_tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
     let clusters = config.clusters.iter().zip(made);
     let each = clusters.map(|(cluster, made)| match (&cluster.tls, made) {
@@ -159,7 +161,7 @@ fn cluster_tls(config: &Config, ready: &Ready) -> Result<Vec<Option<ClientTls>>,
 
 fn build_listener(
     listener: &ListenerConfig,
-    config: &Config,
+    config: &GatewayConfig,
     filters: &FilterSet,
     tls: Option<&ServerTls>,
 ) -> Result<ListenerPlan, ProxyError> {
@@ -180,11 +182,11 @@ fn build_listener(
         }
     };
     let handler = match &listener.serve {
-        Serve::Demo => Handler::Demo,
-        Serve::Forward(forwarding) => Handler::Forward(Arc::clone(forwarding)),
+        Serve::Demo => ListenerHandler::Demo,
+        Serve::Forward(forwarding) => ListenerHandler::Forward(Arc::clone(forwarding)),
         Serve::Sites(at) => {
             add_places(*at, &mut rule_names);
-            Handler::Sites(*at)
+            ListenerHandler::Sites(*at)
         }
         Serve::Routes(tables) => {
             let tables: Vec<RouteTable> =
@@ -199,7 +201,7 @@ fn build_listener(
                     add_places(*at, &mut rule_names);
                 }
             }
-            Handler::Router(Box::new(router))
+            ListenerHandler::Router(Box::new(router))
         }
     };
     let chains = build_chains(listener, config, filters)

@@ -13,20 +13,20 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use eddy_filter::{
-    Call, Edit, Event, Filter, FilterInfo, FilterPolicy, FilterSet, Interest, Level, Library, Owner, Phase,
-    Verdict,
+    Filter, FilterEdit, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, FilterSet,
+    Interest, LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
 use eddy_proxy::{FilterHost, Gateway};
 use place::{ask, config, connect, free_address, start_filtered, start_gateway, start_origin};
 
 /// Counts what the whole process allocates; origin and clients of these tests allocate nothing while they talk.
-struct Counting;
+struct ProcessCountingAllocator;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 static HELD: AtomicI64 = AtomicI64::new(0);
 
 // SAFETY: every call is passed on unchanged to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for ProcessCountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.fetch_add(1, Relaxed);
         HELD.fetch_add(i64::try_from(layout.size()).unwrap_or(0), Relaxed);
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: ProcessCountingAllocator = ProcessCountingAllocator;
 
 /// The tests of this file count for the whole process, so one runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -96,36 +96,36 @@ fn a_post_with_a_body_allocates_nothing_in_steady_state() {
 #[derive(Debug)]
 struct Setter;
 
-impl Library for Setter {
+impl FilterLibrary for Setter {
     fn name(&self) -> &str {
         "setter"
     }
 
-    fn run(&self, call: &mut Call<'_>) {
+    fn run(&self, call: &mut LibraryCall<'_>) {
         let Some(view) = call.view else { return };
         call.stopped = call.steps.len();
         for index in 0..call.steps.len() {
             call.steps[index].state = 7;
             if matches!(view.phase, Phase::RequestHead | Phase::ResponseHead) {
                 let step = u16::try_from(index).unwrap();
-                call.edits.push(step, &Edit::Set { name: b"x-set", value: b"value" }).unwrap();
+                call.edits.push(step, &FilterEdit::Set { name: b"x-set", value: b"value" }).unwrap();
             }
         }
     }
 
-    fn event(&self, _event: &Event<'_>) {}
+    fn event(&self, _event: &FilterEvent<'_>) {}
 }
 
 /// Collects the body of a request and puts another in its place.
 #[derive(Debug)]
 struct Collector;
 
-impl Library for Collector {
+impl FilterLibrary for Collector {
     fn name(&self) -> &str {
         "collector"
     }
 
-    fn run(&self, call: &mut Call<'_>) {
+    fn run(&self, call: &mut LibraryCall<'_>) {
         let Some(view) = call.view else { return };
         call.stopped = call.steps.len();
         if view.phase == Phase::RequestHead && !view.is_end {
@@ -133,18 +133,18 @@ impl Library for Collector {
             call.steps[0].verdict = Verdict::Buffer;
         }
         if view.phase == Phase::RequestBody {
-            call.edits.push(0, &Edit::BodySet(view.body)).unwrap();
+            call.edits.push(0, &FilterEdit::BodySet(view.body)).unwrap();
         }
     }
 
-    fn event(&self, _event: &Event<'_>) {}
+    fn event(&self, _event: &FilterEvent<'_>) {}
 }
 
 /// Starts a gateway with a chain of three filters from `library`.
-fn start_chain(origin: SocketAddr, library: Arc<dyn Library>, rest: &str) -> (Gateway, SocketAddr) {
+fn start_chain(origin: SocketAddr, library: Arc<dyn FilterLibrary>, rest: &str) -> (Gateway, SocketAddr) {
     let address = free_address();
     let mut config = config(address, origin, "", rest);
-    let host = FilterHost::new(1, 16, Level::Info);
+    let host = FilterHost::new(1, 16, FilterLogLevel::Info);
     let mut set = FilterSet::default();
     for index in 0..3 {
         let name: Arc<str> = format!("f{index}").into();
@@ -156,7 +156,7 @@ fn start_chain(origin: SocketAddr, library: Arc<dyn Library>, rest: &str) -> (Ga
             number: 1,
             info: FilterInfo { interest: Interest::from_bits(0x7f), keeps_length: false },
             policy: FilterPolicy::default(),
-            owner: Owner::default(),
+            owner: LibraryKeepAlive::default(),
         }));
     }
     (start_filtered(address, config, &set, host), address)

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use eddy_config::{ActionKind, Config, ListenAddress};
-use eddy_filter::{FilterSet, Level};
+use eddy_config::{ActionKind, GatewayConfig, ListenAddress};
+use eddy_filter::{FilterLogLevel, FilterSet};
 use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
 use place::{ask, connect, free_address, start_origin, start_with};
 
@@ -28,7 +28,7 @@ const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 const NEVER_BUSY: &str = "limits: {queue_delay: 0s}\n";
 
 /// Starts a gateway before an origin that answers every request with [`OK`].
-fn start(keys: &str, rest: &str, change: impl FnOnce(&mut Config)) -> (Gateway, SocketAddr) {
+fn start(keys: &str, rest: &str, change: impl FnOnce(&mut GatewayConfig)) -> (Gateway, SocketAddr) {
     start_before(start_origin(b"\r\n\r\n", OK), keys, rest, change)
 }
 
@@ -36,7 +36,7 @@ fn start_before(
     origin: SocketAddr,
     keys: &str,
     rest: &str,
-    change: impl FnOnce(&mut Config),
+    change: impl FnOnce(&mut GatewayConfig),
 ) -> (Gateway, SocketAddr) {
     let address = free_address();
     let mut config = place::config(address, origin, keys, &format!("{NEVER_BUSY}{rest}"));
@@ -122,13 +122,13 @@ fn an_answer_that_would_read_otherwise_is_not_passed_on() {
             link.write_all(answer.as_bytes()).unwrap();
         }
     });
-    let start = |config: &mut Config| config.listeners[0].via = Some("eddy".into());
+    let start = |config: &mut GatewayConfig| config.listeners[0].via = Some("eddy".into());
     let (_gateway, address) = start_before(endpoint, "", &forwarding(""), start);
     check_status(&answer(address, GET), 200);
     // No checked configuration has this: a head that is too large with the fields of an answer, and not with those of
     // a request, stands for any fault of our own.
     let via = "a".repeat(2 * 1024 * 1024 - 8 * 1024);
-    let start = |config: &mut Config| config.listeners[0].via = Some(via.into());
+    let start = |config: &mut GatewayConfig| config.listeners[0].via = Some(via.into());
     let (_gateway, address) = start_before(endpoint, "", &forwarding(""), start);
     check_status(&answer(address, GET), 500);
 }
@@ -293,7 +293,7 @@ fn a_burst_of_connections_stays_within_the_limit() {
             client
         })
         .collect();
-    let host = FilterHost::new(1, 1, Level::Info);
+    let host = FilterHost::new(1, 1, FilterLogLevel::Info);
     let gateway = place::start_on(sockets, config, &FilterSet::default(), host);
     let mut first = &waiting[0];
     first.write_all(b"Host: a\r\n\r\n").unwrap();

@@ -15,10 +15,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use eddy_config::{Config, FilterConfig, FilterKind, RuleFilterConfig};
+use eddy_config::{FilterConfig, FilterKind, GatewayConfig, RuleFilterConfig};
 use eddy_filter::{
-    Call, CallBond, Edit, EditLog, EndReason, Event, FailurePolicy, Filter, FilterInfo, FilterPolicy,
-    FilterSet, Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Verdict, View,
+    CallBond, EditLog, EndReason, ExchangeView, FailurePolicy, Filter, FilterEdit, FilterEvent, FilterInfo,
+    FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterPolicy, FilterSet, Handle, HostApi,
+    HostError, Interest, LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
 use eddy_proxy::{FilterHost, Gateway, Stats};
 use place::{connect, free_address, start_filtered};
@@ -26,10 +27,10 @@ use place::{connect, free_address, start_filtered};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 type OnEvent = dyn FnMut(u64, u16) + Send;
-type Hook = dyn Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync;
+type HookFn = dyn Fn(&ExchangeView<'_>, &mut HookOutput<'_>) -> Verdict + Send + Sync;
 
 /// What a hook can say beside its verdict.
-struct Said<'a> {
+struct HookOutput<'a> {
     edits: &'a mut EditLog,
     step: u16,
     state: &'a mut u64,
@@ -38,20 +39,20 @@ struct Said<'a> {
     turn: u32,
 }
 
-impl Said<'_> {
-    fn edit(&mut self, edit: &Edit<'_>) {
+impl HookOutput<'_> {
+    fn edit(&mut self, edit: &FilterEdit<'_>) {
         self.edits.push(self.step, edit).unwrap();
     }
 
     fn reply(&mut self, status: u32, body: &str) -> Verdict {
-        self.edit(&Edit::Reply { status, body: body.as_bytes(), details: b"said" });
+        self.edit(&FilterEdit::Reply { status, body: body.as_bytes(), details: b"said" });
         Verdict::Reply
     }
 }
 
 /// A library whose filters are closures, by number from 1 on.
 struct Closures {
-    hooks: Vec<Box<Hook>>,
+    hooks: Vec<Box<HookFn>>,
     crossings: AtomicUsize,
     ended: Mutex<Vec<(u64, u64, EndReason)>>,
     events: Mutex<Vec<(u64, u16, String)>>,
@@ -65,7 +66,7 @@ impl fmt::Debug for Closures {
     }
 }
 
-impl Library for Closures {
+impl FilterLibrary for Closures {
     fn is_own(&self) -> bool {
         true
     }
@@ -74,7 +75,7 @@ impl Library for Closures {
         "closures"
     }
 
-    fn run(&self, call: &mut Call<'_>) {
+    fn run(&self, call: &mut LibraryCall<'_>) {
         let ended = call.ended.iter().map(|ended| (ended.filter, ended.state, ended.reason));
         self.ended.lock().unwrap().extend(ended);
         let Some(view) = call.view else { return };
@@ -82,7 +83,7 @@ impl Library for Closures {
         call.stopped = call.steps.len();
         for (index, step) in call.steps.iter_mut().enumerate() {
             call.current.store(step.id, Relaxed);
-            let mut said = Said {
+            let mut said = HookOutput {
                 edits: call.edits,
                 step: u16::try_from(index).unwrap(),
                 state: &mut step.state,
@@ -99,7 +100,7 @@ impl Library for Closures {
         }
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &FilterEvent<'_>) {
         if let Some(on_event) = self.on_event.lock().unwrap().as_mut() {
             on_event(event.token, event.status);
         }
@@ -109,7 +110,7 @@ impl Library for Closures {
 }
 
 /// A gateway whose listener has these filters in this order.
-struct Place {
+struct FilterTestGateway {
     _gateway: Gateway,
     address: SocketAddr,
     library: Arc<Closures>,
@@ -119,7 +120,7 @@ struct Place {
 
 #[derive(Default)]
 struct Setup {
-    hooks: Vec<(Interest, Box<Hook>)>,
+    hooks: Vec<(Interest, Box<HookFn>)>,
     policy: FilterPolicy,
     keeps_length: bool,
     rules: Vec<RuleFilterConfig>,
@@ -136,13 +137,13 @@ impl Setup {
     fn hook(
         mut self,
         phases: &[Phase],
-        hook: impl Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync + 'static,
+        hook: impl Fn(&ExchangeView<'_>, &mut HookOutput<'_>) -> Verdict + Send + Sync + 'static,
     ) -> Self {
         self.hooks.push((Interest::of(phases), Box::new(hook)));
         self
     }
 
-    fn start(self, origin: SocketAddr) -> Place {
+    fn start(self, origin: SocketAddr) -> FilterTestGateway {
         let address = free_address();
         let rest = if self.rest.is_empty() { FORWARD } else { self.rest };
         let config =
@@ -150,8 +151,8 @@ impl Setup {
         self.start_config(address, config)
     }
 
-    fn start_config(self, address: SocketAddr, mut config: Config) -> Place {
-        let host = FilterHost::new(1, 1000, Level::Info);
+    fn start_config(self, address: SocketAddr, mut config: GatewayConfig) -> FilterTestGateway {
+        let host = FilterHost::new(1, 1000, FilterLogLevel::Info);
         let (interests, hooks): (Vec<_>, Vec<_>) = self.hooks.into_iter().unzip();
         let library = Arc::new(Closures {
             hooks,
@@ -173,11 +174,11 @@ impl Setup {
             set.filters.push(Arc::new(Filter {
                 id: host.number(&name),
                 name,
-                library: Arc::clone(&library) as Arc<dyn Library>,
+                library: Arc::clone(&library) as Arc<dyn FilterLibrary>,
                 number: index as u64 + 1,
                 info: FilterInfo { interest, keeps_length: self.keeps_length },
                 policy: self.policy,
-                owner: Owner::default(),
+                owner: LibraryKeepAlive::default(),
             }));
         }
         if let Some(action) = config.actions.first_mut() {
@@ -185,11 +186,11 @@ impl Setup {
         }
         let gateway = start_filtered(address, config, &set, Arc::clone(&host));
         let stats = gateway.stats();
-        Place { _gateway: gateway, address, library, host, stats }
+        FilterTestGateway { _gateway: gateway, address, library, host, stats }
     }
 }
 
-impl Place {
+impl FilterTestGateway {
     /// All that comes on a new connection in answer to `request`, up to its end.
     fn ask(&self, request: &str) -> String {
         let mut stream = connect(self.address);
@@ -304,16 +305,16 @@ fn what_filters_change_is_what_each_side_gets() {
                 Phase::RequestHead => {
                     assert_eq!(view.request.fields.first_named(b"x-old"), Some(b"1".as_slice()));
                     assert!(view.is_end && view.response.is_none());
-                    said.edit(&Edit::Set { name: b"x-new", value: b"2" });
-                    said.edit(&Edit::Remove { name: b"X-Old" });
-                    said.edit(&Edit::Target(b"/c/%64?e"));
+                    said.edit(&FilterEdit::Set { name: b"x-new", value: b"2" });
+                    said.edit(&FilterEdit::Remove { name: b"X-Old" });
+                    said.edit(&FilterEdit::Target(b"/c/%64?e"));
                 }
                 _ => {
                     let response = view.response.unwrap();
                     assert_eq!((response.status, response.is_local), (200, false));
                     assert_eq!(view.request.fields.first_named(b"x-new"), Some(b"2".as_slice()));
-                    said.edit(&Edit::Set { name: b"server", value: b"eddy" });
-                    said.edit(&Edit::Status(201));
+                    said.edit(&FilterEdit::Set { name: b"server", value: b"eddy" });
+                    said.edit(&FilterEdit::Status(201));
                 }
             }
             Verdict::Continue
@@ -342,7 +343,7 @@ fn a_chain_is_one_crossing_and_goes_back_the_other_way() {
     for number in ["1", "2", "3"] {
         setup = setup.hook(HEADS, move |view, said| {
             let name: &[u8] = if view.phase == Phase::RequestHead { b"x-way" } else { b"x-back" };
-            said.edit(&Edit::Add { name, value: number.as_bytes() });
+            said.edit(&FilterEdit::Add { name, value: number.as_bytes() });
             Verdict::Continue
         });
     }
@@ -360,22 +361,22 @@ fn a_chain_is_one_crossing_and_goes_back_the_other_way() {
 fn a_reply_goes_back_through_those_that_saw_the_request() {
     let (origin, seen) = start_origin(&[OK]);
     let mark = |name: &'static [u8]| {
-        move |view: &View<'_>, said: &mut Said<'_>| {
+        move |view: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
             if view.phase == Phase::ResponseHead {
                 assert!(view.response.unwrap().is_local);
                 assert_eq!(view.response.unwrap().status, 401);
-                said.edit(&Edit::Add { name, value: b"1" });
+                said.edit(&FilterEdit::Add { name, value: b"1" });
             }
             Verdict::Continue
         }
     };
-    let replier = |view: &View<'_>, said: &mut Said<'_>| {
+    let replier = |view: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
         if view.phase == Phase::ResponseHead {
-            said.edit(&Edit::Add { name: b"x-replier", value: b"1" });
+            said.edit(&FilterEdit::Add { name: b"x-replier", value: b"1" });
             return Verdict::Continue;
         }
-        said.edit(&Edit::ReplyField { name: b"www-authenticate", value: b"Basic realm=\"a\"" });
-        said.edit(&Edit::ReplyField { name: b"content-type", value: b"text/html" });
+        said.edit(&FilterEdit::ReplyField { name: b"www-authenticate", value: b"Basic realm=\"a\"" });
+        said.edit(&FilterEdit::ReplyField { name: b"content-type", value: b"text/html" });
         said.reply(401, "who are you?")
     };
     let place = Setup::default()
@@ -406,11 +407,11 @@ fn filters_see_requests_that_no_rule_matches_and_rules_are_looked_up_again() {
     }
     .hook(HEADS, |view, said| {
         if view.phase == Phase::RequestHead && view.request.target.starts_with(b"/old") {
-            said.edit(&Edit::Target(b"/new/x"));
-            said.edit(&Edit::ClearRoute);
+            said.edit(&FilterEdit::Target(b"/new/x"));
+            said.edit(&FilterEdit::ClearRoute);
         }
         if view.phase == Phase::ResponseHead {
-            said.edit(&Edit::Add { name: b"x-seen", value: b"1" });
+            said.edit(&FilterEdit::Add { name: b"x-seen", value: b"1" });
         }
         Verdict::Continue
     })
@@ -431,7 +432,7 @@ fn the_demo_endpoint_has_filters_too() {
     let config = eddy_config::check(&[source]).unwrap().config;
     let place = Setup::default()
         .hook(HEADS, |view, said| {
-            said.edit(&Edit::Set { name: b"x-demo", value: b"1" });
+            said.edit(&FilterEdit::Set { name: b"x-demo", value: b"1" });
             if view.is_end { Verdict::Continue } else { Verdict::Buffer }
         })
         .start_config(address, config);
@@ -458,10 +459,10 @@ fn a_rule_can_leave_a_filter_out() {
 /// A filter that passes what is said of its pauses on to the test.
 fn pausing(
     phase: Phase,
-) -> (Receiver<(Handle, u32)>, impl Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync) {
+) -> (Receiver<(Handle, u32)>, impl Fn(&ExchangeView<'_>, &mut HookOutput<'_>) -> Verdict + Send + Sync) {
     let (sender, receiver) = channel();
     let sender = Mutex::new(sender);
-    let hook = move |view: &View<'_>, said: &mut Said<'_>| {
+    let hook = move |view: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
         if view.phase != phase {
             return Verdict::Continue;
         }
@@ -471,7 +472,7 @@ fn pausing(
     (receiver, hook)
 }
 
-fn edits(all: &[Edit<'_>]) -> Vec<u8> {
+fn edits(all: &[FilterEdit<'_>]) -> Vec<u8> {
     let mut log = EditLog::new();
     all.iter().for_each(|edit| log.push(0, edit).unwrap());
     log.bytes_mut().clone()
@@ -485,7 +486,7 @@ fn a_pause_ends_once_from_any_thread() {
         let place = Setup::default()
             .hook(HEADS, hook)
             .hook(HEADS, |_, said| {
-                said.edit(&Edit::Set { name: b"x-next", value: b"1" });
+                said.edit(&FilterEdit::Set { name: b"x-next", value: b"1" });
                 Verdict::Continue
             })
             .start(origin);
@@ -493,7 +494,7 @@ fn a_pause_ends_once_from_any_thread() {
         let answering = std::thread::spawn(move || {
             let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
             assert_eq!(host.resume(exchange, turn + 1, Verdict::Continue, &[]), Err(HostError::Stale));
-            let edits = edits(&[Edit::Set { name: b"x-late", value: b"1" }]);
+            let edits = edits(&[FilterEdit::Set { name: b"x-late", value: b"1" }]);
             assert_eq!(host.resume(exchange, turn, Verdict::Continue, &edits), Ok(()));
             let again = host.resume(exchange, turn, Verdict::Reply, &[]);
             assert!(matches!(again, Err(HostError::Stale | HostError::Gone)), "{again:?}");
@@ -544,8 +545,8 @@ fn a_pause_can_end_with_an_answer_or_a_fault() {
     let place = Setup::default().hook(HEADS, hook).start(origin);
     let host = Arc::clone(&place.host);
     let ends = [
-        (Verdict::Reply, edits(&[Edit::Reply { status: 418, body: b"tea", details: b"" }])),
-        (Verdict::Fault, edits(&[Edit::Fault(b"broke")])),
+        (Verdict::Reply, edits(&[FilterEdit::Reply { status: 418, body: b"tea", details: b"" }])),
+        (Verdict::Fault, edits(&[FilterEdit::Fault(b"broke")])),
         (Verdict::Reply, Vec::new()),
         (Verdict::Continue, vec![1, 2, 3]),
         (Verdict::Reset, Vec::new()),
@@ -570,22 +571,22 @@ fn a_pause_can_end_with_an_answer_or_a_fault() {
 
 #[test]
 fn a_failing_filter_closes_or_is_left_out() {
-    let failing = |_: &View<'_>, said: &mut Said<'_>| {
-        said.edit(&Edit::Set { name: b"x-broken", value: b"1" });
-        said.edit(&Edit::Fault(b"it broke"));
+    let failing = |_: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
+        said.edit(&FilterEdit::Set { name: b"x-broken", value: b"1" });
+        said.edit(&FilterEdit::Fault(b"it broke"));
         Verdict::Fault
     };
-    let bad_edit = |_: &View<'_>, said: &mut Said<'_>| {
-        said.edit(&Edit::Set { name: b"host", value: b"1" });
+    let bad_edit = |_: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
+        said.edit(&FilterEdit::Set { name: b"host", value: b"1" });
         // What follows what was refused is not carried out either.
-        said.edit(&Edit::Set { name: b"x-broken", value: b"1" });
+        said.edit(&FilterEdit::Set { name: b"x-broken", value: b"1" });
         Verdict::Continue
     };
-    let silent_reply = |_: &View<'_>, _: &mut Said<'_>| Verdict::Reply;
-    let hooks: [(&str, Box<Hook>); 3] =
+    let silent_reply = |_: &ExchangeView<'_>, _: &mut HookOutput<'_>| Verdict::Reply;
+    let hooks: [(&str, Box<HookFn>); 3] =
         [("fault", Box::new(failing)), ("edit", Box::new(bad_edit)), ("fault", Box::new(silent_reply))];
     for (kind, hook) in hooks {
-        let hook: Arc<Hook> = hook.into();
+        let hook: Arc<HookFn> = hook.into();
         for on_failure in [FailurePolicy::Closed, FailurePolicy::Open] {
             let (origin, seen) = start_origin(&[OK]);
             let policy = FilterPolicy { on_failure, ..FilterPolicy::default() };
@@ -593,7 +594,7 @@ fn a_failing_filter_closes_or_is_left_out() {
             let place = Setup { policy, ..Setup::default() }
                 .hook(HEADS, move |view, said| hook(view, said))
                 .hook(HEADS, |_, said| {
-                    said.edit(&Edit::Set { name: b"x-next", value: b"1" });
+                    said.edit(&FilterEdit::Set { name: b"x-next", value: b"1" });
                     Verdict::Continue
                 })
                 .start(origin);
@@ -614,7 +615,7 @@ fn a_failing_filter_closes_or_is_left_out() {
 
 #[test]
 fn a_filter_that_failed_is_not_entered_again() {
-    let bad_edit = Edit::Set { name: b"transfer-encoding", value: b"chunked" };
+    let bad_edit = FilterEdit::Set { name: b"transfer-encoding", value: b"chunked" };
     for (on_failure, status) in [(FailurePolicy::Closed, 500), (FailurePolicy::Open, 200)] {
         for is_fault in [true, false] {
             let (origin, _seen) = start_origin(&[OK]);
@@ -651,7 +652,7 @@ fn what_a_filter_says_that_is_left_out_counts_for_nothing() {
         let place = Setup { policy, ..Setup::default() }
             .hook(&[Phase::RequestHead], move |_, said| {
                 sender.lock().unwrap().send((said.exchange, said.turn)).unwrap();
-                said.edit(&Edit::Set { name: b"content-length", value: b"1" });
+                said.edit(&FilterEdit::Set { name: b"content-length", value: b"1" });
                 verdict
             })
             .start(origin);
@@ -672,8 +673,8 @@ fn a_rule_is_looked_up_again_though_a_neighbour_fails() {
             "routes: {site: [{match: {path: /new/}, cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
         let mut setup = Setup { policy, rest, ..Setup::default() }
             .hook(&[Phase::RequestHead], |_, said| {
-                said.edit(&Edit::Target(b"/new/x"));
-                said.edit(&Edit::ClearRoute);
+                said.edit(&FilterEdit::Target(b"/new/x"));
+                said.edit(&FilterEdit::ClearRoute);
                 Verdict::Continue
             })
             .hook(&[Phase::RequestHead], |_, _| Verdict::Fault);
@@ -704,7 +705,7 @@ fn a_pause_that_ended_by_itself_cannot_be_resumed() {
     let (mut link, _) = origin.accept().unwrap();
     link.read_exact(&mut [0; 4]).unwrap();
     let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
-    let late = edits(&[Edit::Reply { status: 418, body: b"late", details: b"" }]);
+    let late = edits(&[FilterEdit::Reply { status: 418, body: b"late", details: b"" }]);
     assert_eq!(place.host.resume(exchange, turn, Verdict::Reply, &late), Err(HostError::Stale));
     link.write_all(OK.as_bytes()).unwrap();
     let mut answer = String::new();
@@ -745,7 +746,7 @@ fn an_open_filter_that_has_changed_something_closes_all_the_same() {
             if view.phase == Phase::ResponseHead && !view.response.unwrap().is_local {
                 return Verdict::Fault;
             }
-            said.edit(&Edit::Set { name: b"x-mark", value: b"1" });
+            said.edit(&FilterEdit::Set { name: b"x-mark", value: b"1" });
             Verdict::Continue
         })
         .start(origin);
@@ -753,12 +754,12 @@ fn an_open_filter_that_has_changed_something_closes_all_the_same() {
 }
 
 /// Upper-case letters for a body, piece by piece.
-fn shout(phase: Phase) -> impl Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync {
+fn shout(phase: Phase) -> impl Fn(&ExchangeView<'_>, &mut HookOutput<'_>) -> Verdict + Send + Sync {
     move |view, said| {
         if view.phase == phase {
-            said.edit(&Edit::BodySet(&view.body.to_ascii_uppercase()));
+            said.edit(&FilterEdit::BodySet(&view.body.to_ascii_uppercase()));
             if view.is_end {
-                said.edit(&Edit::BodyAppend(b"!"));
+                said.edit(&FilterEdit::BodyAppend(b"!"));
             }
         }
         Verdict::Continue
@@ -826,9 +827,9 @@ fn a_filter_without_the_length_in_the_head_is_free_of_it() {
         .hook(BODIES_AND_HEADS, |view, said| {
             match view.phase {
                 Phase::RequestHead | Phase::ResponseHead => {
-                    said.edit(&Edit::Remove { name: b"Content-Length" });
+                    said.edit(&FilterEdit::Remove { name: b"Content-Length" });
                 }
-                _ => said.edit(&Edit::BodyAppend(b"!")),
+                _ => said.edit(&FilterEdit::BodyAppend(b"!")),
             }
             Verdict::Continue
         })
@@ -856,7 +857,7 @@ fn bytes_may_move_between_pieces_of_a_body_that_keeps_its_length() {
             if !view.is_end {
                 late.extend(body.pop());
             }
-            said.edit(&Edit::BodySet(&body));
+            said.edit(&FilterEdit::BodySet(&body));
             Verdict::Continue
         })
         .start(origin);
@@ -897,11 +898,11 @@ fn a_head_goes_out_while_a_filter_holds_the_body() {
 fn a_length_that_changes_behind_its_head_ends_the_exchange() {
     for on_failure in [FailurePolicy::Closed, FailurePolicy::Open] {
         for phase in [Phase::RequestBody, Phase::ResponseBody] {
-            for edit in [Edit::BodyAppend(b"!"), Edit::BodyDrain(1), Edit::BodySet(b"")] {
+            for edit in [FilterEdit::BodyAppend(b"!"), FilterEdit::BodyDrain(1), FilterEdit::BodySet(b"")] {
                 let text = format!("{edit:?}");
                 let (origin, _seen) = start_origin(&[OK]);
                 let policy = FilterPolicy { on_failure, ..FilterPolicy::default() };
-                let hook = move |_: &View<'_>, said: &mut Said<'_>| {
+                let hook = move |_: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
                     said.edit(&edit);
                     Verdict::Continue
                 };
@@ -929,16 +930,16 @@ fn a_filter_can_collect_the_whole_and_change_the_head_then() {
     let both = [Phase::RequestHead, Phase::RequestBody, Phase::ResponseHead, Phase::ResponseBody];
     for is_head in [true, false] {
         let (origin, seen) = start_origin(&[OK]);
-        let collector = move |view: &View<'_>, said: &mut Said<'_>| match view.phase {
+        let collector = move |view: &ExchangeView<'_>, said: &mut HookOutput<'_>| match view.phase {
             Phase::RequestHead | Phase::ResponseHead if is_head && !view.is_end => Verdict::Buffer,
             Phase::RequestBody | Phase::ResponseBody if view.is_buffered => {
                 assert!(view.is_end);
                 let digest = format!("{}", view.body.len());
                 if is_head {
-                    said.edit(&Edit::Set { name: b"x-size", value: digest.as_bytes() });
+                    said.edit(&FilterEdit::Set { name: b"x-size", value: digest.as_bytes() });
                 }
-                said.edit(&Edit::BodyPrepend(b"<"));
-                said.edit(&Edit::BodyAppend(b">"));
+                said.edit(&FilterEdit::BodyPrepend(b"<"));
+                said.edit(&FilterEdit::BodyAppend(b">"));
                 Verdict::Continue
             }
             Phase::RequestBody | Phase::ResponseBody if !is_head => Verdict::Buffer,
@@ -947,13 +948,13 @@ fn a_filter_can_collect_the_whole_and_change_the_head_then() {
         let place = Setup::default()
             .hook(&[Phase::RequestBody, Phase::ResponseBody], |view, said| {
                 if !view.is_buffered {
-                    said.edit(&Edit::BodySet(&view.body.to_ascii_uppercase()));
+                    said.edit(&FilterEdit::BodySet(&view.body.to_ascii_uppercase()));
                 }
                 Verdict::Continue
             })
             .hook(&both, collector)
             .hook(HEADS, |_, said| {
-                said.edit(&Edit::Add { name: b"x-last", value: b"1" });
+                said.edit(&FilterEdit::Add { name: b"x-last", value: b"1" });
                 Verdict::Continue
             })
             .start(origin);
@@ -984,20 +985,20 @@ fn a_head_can_wait_while_its_filter_is_shown_the_pieces() {
     };
     let (origin, seen) = start_origin(&[&chunks("0\r\n\r\n"), &chunks("0\r\nx-end: 1\r\n\r\n")]);
     // Releases the request at its second piece, the response at its end.
-    let holder = |view: &View<'_>, said: &mut Said<'_>| match view.phase {
+    let holder = |view: &ExchangeView<'_>, said: &mut HookOutput<'_>| match view.phase {
         Phase::RequestHead | Phase::ResponseHead => Verdict::Hold,
         Phase::RequestBody => {
             assert!(!view.is_buffered);
-            said.edit(&Edit::BodySet(&view.body.to_ascii_uppercase()));
+            said.edit(&FilterEdit::BodySet(&view.body.to_ascii_uppercase()));
             *said.state += view.body.len() as u64;
             if *said.state <= 3 { Verdict::Hold } else { Verdict::Continue }
         }
         _ => {
             if view.trailers.first_named(b"x-end").is_some() {
-                said.edit(&Edit::Status(404));
-                said.edit(&Edit::BodySet(b"gone"));
+                said.edit(&FilterEdit::Status(404));
+                said.edit(&FilterEdit::BodySet(b"gone"));
             } else if view.is_end {
-                said.edit(&Edit::Set { name: b"x-end", value: b"2" });
+                said.edit(&FilterEdit::Set { name: b"x-end", value: b"2" });
             }
             Verdict::Hold
         }
@@ -1006,11 +1007,11 @@ fn a_head_can_wait_while_its_filter_is_shown_the_pieces() {
         .hook(BODIES_AND_HEADS, |view, said| {
             if view.phase == Phase::ResponseHead {
                 let end = view.response.unwrap().fields.first_named(b"x-end").unwrap_or(b"none").to_vec();
-                said.edit(&Edit::Set { name: b"x-seen", value: &end });
+                said.edit(&FilterEdit::Set { name: b"x-seen", value: &end });
             }
             if view.phase == Phase::ResponseBody {
                 assert!(view.is_buffered);
-                said.edit(&Edit::BodyAppend(b"!"));
+                said.edit(&FilterEdit::BodyAppend(b"!"));
             }
             Verdict::Continue
         })
@@ -1040,7 +1041,7 @@ fn a_body_is_given_to_a_message_without_one() {
             match view.phase {
                 Phase::ResponseBody if !view.response.unwrap().is_local => {
                     assert_eq!((view.body, view.is_buffered), (b"made".as_slice(), true));
-                    said.edit(&Edit::BodyAppend(b"!"));
+                    said.edit(&FilterEdit::BodyAppend(b"!"));
                 }
                 Phase::RequestBody => panic!("it stands before the one that makes the body"),
                 _ => {}
@@ -1049,10 +1050,10 @@ fn a_body_is_given_to_a_message_without_one() {
         })
         .hook(HEADS, |view, said| {
             if view.phase == Phase::RequestHead {
-                said.edit(&Edit::Method(b"POST"));
+                said.edit(&FilterEdit::Method(b"POST"));
             }
             if !view.response.is_some_and(|response| response.is_local) {
-                said.edit(&Edit::BodySet(b"made"));
+                said.edit(&FilterEdit::BodySet(b"made"));
             }
             Verdict::Continue
         })
@@ -1132,7 +1133,7 @@ fn pauses_amid_bodies_keep_every_byte_in_order() {
     let host = Arc::clone(&place.host);
     std::thread::spawn(move || {
         for (count, (exchange, turn)) in paused.iter().enumerate() {
-            let edits = if count % 3 == 0 { edits(&[Edit::BodyAppend(b"")]) } else { Vec::new() };
+            let edits = if count % 3 == 0 { edits(&[FilterEdit::BodyAppend(b"")]) } else { Vec::new() };
             host.resume(exchange, turn, Verdict::Continue, &edits).unwrap();
         }
     });
@@ -1193,13 +1194,13 @@ fn metadata_travels_along_the_chain() {
     let (origin, _seen) = start_origin(&[OK]);
     let place = Setup::default()
         .hook(&[Phase::RequestHead], |_, said| {
-            said.edit(&Edit::Metadata { space: b"auth", key: b"user", value: b"\"me\"" });
+            said.edit(&FilterEdit::Metadata { space: b"auth", key: b"user", value: b"\"me\"" });
             Verdict::Continue
         })
         .hook(HEADS, |view, said| {
             if view.phase == Phase::ResponseHead {
                 let user = view.about.metadata.unwrap().get(b"auth", b"user").unwrap_or(b"nobody");
-                said.edit(&Edit::Set { name: b"x-user", value: user });
+                said.edit(&FilterEdit::Set { name: b"x-user", value: user });
             }
             Verdict::Continue
         })
@@ -1215,7 +1216,7 @@ fn a_filter_can_say_where_to() {
         .hook(&[Phase::RequestHead], move |view, said| {
             let address =
                 if view.request.target == b"/none" { "127.0.0.9:9".to_owned() } else { origin.to_string() };
-            said.edit(&Edit::Endpoint { address: address.as_bytes(), is_strict: true });
+            said.edit(&FilterEdit::Endpoint { address: address.as_bytes(), is_strict: true });
             Verdict::Continue
         })
         .start(origin);
@@ -1241,7 +1242,7 @@ fn the_facts_about_an_exchange_are_those_of_its_time() {
             if view.phase == Phase::ResponseHead {
                 assert_eq!(about.endpoint, origin.to_string().as_bytes());
                 assert_eq!(about.attempts, 1);
-                said.edit(&Edit::Set { name: b"x-facts", value: b"right" });
+                said.edit(&FilterEdit::Set { name: b"x-facts", value: b"right" });
             }
             Verdict::Continue
         })
@@ -1249,8 +1250,8 @@ fn the_facts_about_an_exchange_are_those_of_its_time() {
     assert!(place.ask(GET).contains("x-facts: right"));
 }
 
-fn outbound(token: u64, cluster: &str) -> Outbound<'_> {
-    Outbound {
+fn outbound(token: u64, cluster: &str) -> FilterOutboundRequest<'_> {
+    FilterOutboundRequest {
         filter: 1,
         token,
         exchange: None,
@@ -1278,15 +1279,21 @@ fn a_filter_asks_a_cluster_and_is_told_the_end_once() {
     assert!(request.contains("\r\nx-a: 1\r\n") && request.ends_with("\r\n\r\nquestion"), "{request}");
     place.host.send(&outbound(2, "c")).unwrap();
     assert_eq!(place.events(2)[1], (2, 200, "abc".to_owned()));
-    place.host.send(&Outbound { timeout_ms: 50, ..outbound(3, "c") }).unwrap();
+    place.host.send(&FilterOutboundRequest { timeout_ms: 50, ..outbound(3, "c") }).unwrap();
     assert_eq!(place.events(3)[2], (3, 0, "timeout".to_owned()));
     place.host.send(&outbound(4, "c")).unwrap();
     assert_eq!(place.events(4)[3], (4, 0, "response_head".to_owned()));
     assert_eq!(place.host.cancel(1, 4), Err(HostError::Unknown));
     assert_eq!(place.host.send(&outbound(5, "none")), Err(HostError::Unknown));
-    assert_eq!(place.host.send(&Outbound { filter: 99, ..outbound(5, "c") }), Err(HostError::Unknown));
-    assert_eq!(place.host.send(&Outbound { target: b"x", ..outbound(5, "c") }), Err(HostError::Invalid));
-    let gone = Outbound { exchange: Some(Handle::from_number(7)), ..outbound(5, "c") };
+    assert_eq!(
+        place.host.send(&FilterOutboundRequest { filter: 99, ..outbound(5, "c") }),
+        Err(HostError::Unknown)
+    );
+    assert_eq!(
+        place.host.send(&FilterOutboundRequest { target: b"x", ..outbound(5, "c") }),
+        Err(HostError::Invalid)
+    );
+    let gone = FilterOutboundRequest { exchange: Some(Handle::from_number(7)), ..outbound(5, "c") };
     assert_eq!(place.host.send(&gone), Err(HostError::Gone));
 }
 
@@ -1336,8 +1343,8 @@ fn what_a_filter_asked_for_an_exchange_ends_with_it() {
     let mut client = connect(place.address);
     client.write_all(GET.as_bytes()).unwrap();
     let (exchange, _) = paused.recv_timeout(PATIENCE).unwrap();
-    place.host.send(&Outbound { exchange: Some(exchange), ..outbound(1, "c") }).unwrap();
-    place.host.send(&Outbound { exchange: Some(exchange), ..outbound(2, "c") }).unwrap();
+    place.host.send(&FilterOutboundRequest { exchange: Some(exchange), ..outbound(1, "c") }).unwrap();
+    place.host.send(&FilterOutboundRequest { exchange: Some(exchange), ..outbound(2, "c") }).unwrap();
     assert_eq!(place.host.send(&outbound(2, "c")), Err(HostError::Invalid));
     assert_eq!(place.host.cancel(1, 2), Ok(()));
     drop(client);

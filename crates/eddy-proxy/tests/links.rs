@@ -10,7 +10,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use place::{Script, connect, send, start_scripted, start_scripted_with, until};
+use place::{ConnectionScript, connect, send, start_scripted, start_scripted_with, until};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -30,7 +30,7 @@ fn ask(client: &mut TcpStream) {
 fn an_idle_link_is_closed_as_soon_as_its_endpoint_closes_it() {
     const ROUNDS: u32 = 6;
     let (done, closed) = channel();
-    let script = |done: std::sync::mpsc::Sender<()>| -> Script {
+    let script = |done: std::sync::mpsc::Sender<()>| -> ConnectionScript {
         Box::new(move |mut link| {
             serve_get(&mut link);
             link.shutdown(Shutdown::Write).unwrap();
@@ -54,7 +54,7 @@ fn an_idle_link_is_closed_as_soon_as_its_endpoint_closes_it() {
 #[test]
 fn requests_beyond_the_limit_of_links_wait_for_one() {
     let (go, gone) = channel();
-    let script: Script = Box::new(move |mut link| {
+    let script: ConnectionScript = Box::new(move |mut link| {
         until(&mut link, "\r\n\r\n");
         gone.recv().unwrap();
         send(&mut link, OK);
@@ -81,13 +81,13 @@ fn requests_beyond_the_limit_of_links_wait_for_one() {
 #[test]
 fn a_request_that_waits_for_a_link_as_long_as_for_a_connection_is_refused() {
     let (go, gone) = channel();
-    let script: Script = Box::new(move |mut link| {
+    let script: ConnectionScript = Box::new(move |mut link| {
         until(&mut link, "\r\n\r\n");
         gone.recv().unwrap();
         send(&mut link, OK);
         // The place of a link that is closed is for who waits as well.
     });
-    let next: Script = Box::new(|mut link| serve_get(&mut link));
+    let next: ConnectionScript = Box::new(|mut link| serve_get(&mut link));
     let (_gateway, address, serving) =
         start_scripted_with("links: 1, connect_timeout: 300ms", vec![script, next]);
     let (mut first, mut second) = (connect(address), connect(address));

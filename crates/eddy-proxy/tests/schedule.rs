@@ -18,16 +18,16 @@ use std::time::{Duration, Instant};
 
 use eddy_config::{FilterConfig, FilterKind};
 use eddy_filter::{
-    FailurePolicy, Filter, FilterInfo, FilterPolicy, FilterSet, Handle, Host, HostError, Interest, Level,
-    Library, Owner, Phase, Verdict,
+    FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, FilterSet, Handle,
+    HostApi, HostError, Interest, LibraryKeepAlive, Phase, Verdict,
 };
 use eddy_proxy::FilterHost;
 use place::{free_address, start_filtered};
 use play::book::Book;
 use play::client::clients;
 use play::origin::start_origin;
-use play::resumer::{Pool, resumers};
-use play::script::Script;
+use play::resumer::{PausePool, resumers};
+use play::script::RandomLibrary;
 
 /// More than there are cores in most machines that test.
 const WORKERS: usize = 4;
@@ -72,15 +72,16 @@ fn play(workers: usize) -> (Vec<u64>, String) {
     let seed = variable("EDDY_SEED").unwrap_or(1);
     let rounds = if variable("EDDY_SOAK").is_some() { 33_000 } else { 60 };
     let book = Arc::new(Book::default());
-    let pool = Arc::new(Pool::default());
+    let pool = Arc::new(PausePool::default());
     let origin = start_origin(seed, &book);
     let address = free_address();
     let rest =
         "limits: {queue_delay: 0s}\nroutes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
     let mut config = place::config(address, origin, "", rest);
-    let host = FilterHost::new(workers, 1000, Level::Off);
-    let libraries: Vec<Arc<Script>> =
-        (0..2).map(|_| Arc::new(Script { seed, book: Arc::clone(&book), pool: Arc::clone(&pool) })).collect();
+    let host = FilterHost::new(workers, 1000, FilterLogLevel::Off);
+    let libraries: Vec<Arc<RandomLibrary>> = (0..2)
+        .map(|_| Arc::new(RandomLibrary { seed, book: Arc::clone(&book), pool: Arc::clone(&pool) }))
+        .collect();
     let policy = FilterPolicy {
         pause_timeout: Duration::from_millis(50),
         body_bytes_max: 64 * 1024,
@@ -101,11 +102,11 @@ fn play(workers: usize) -> (Vec<u64>, String) {
         set.filters.push(Arc::new(Filter {
             id: host.number(&name),
             name,
-            library: Arc::clone(&libraries[*library]) as Arc<dyn Library>,
+            library: Arc::clone(&libraries[*library]) as Arc<dyn FilterLibrary>,
             number: index as u64 + 1,
             info: FilterInfo { interest: Interest::of(&PHASES), keeps_length: false },
             policy,
-            owner: Owner::default(),
+            owner: LibraryKeepAlive::default(),
         }));
     }
     let gateway = start_filtered(address, config, &set, Arc::clone(&host));

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::normalise::PathFault;
-use crate::rule::{Origin, Rule};
+use crate::rule::{Rule, SourceLocation};
 
 /// A rule that cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteError {
     /// Where the rule is written.
-    pub origin: Origin,
+    pub origin: SourceLocation,
     /// The rule's name.
     pub rule: Arc<str>,
     /// What is wrong with it.

@@ -27,16 +27,16 @@ mod witness;
 pub use compile::{CompiledRule, RewriteFault};
 pub use error::{RouteError, RouteProblem};
 pub use explain::{
-    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
-    RuleRef,
+    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, RequestShown,
+    RuleOutcome, RuleRef,
 };
-pub use order::{CATCH_ALL_RANK, Step};
+pub use order::{CATCH_ALL_RANK, PrecedenceStep};
 pub use request::{RouteRequest, RouteScratch};
-pub use router::{Found, Router};
+pub use router::{MatchedRule, Router};
 pub use rule::{
-    CaselessPath, Claim, Dialect, Fraction, HostForm, HostPattern, Missing, Origin, PathForm, PathPattern,
-    PathReplace, PathRewrite, PathSearch, QueryForm, Reading, RegexRank, RouteTable, Rule, ValueMatch,
-    ValueTest,
+    CaselessPath, Dialect, Fraction, HostForm, HostPattern, KubernetesPrecedence, Missing, PathForm,
+    PathPattern, PathReplace, PathRewrite, PathSearch, QueryForm, RegexRank, RouteTable, Rule,
+    SourceLocation, TableMatchOptions, ValueMatch, ValueTest,
 };
 pub use survey::{Listing, RankedRule, Shadow};
 pub use translate::{OtherDialect, Translation, Untranslatable, translate};

@@ -1,15 +1,15 @@
 //! The plain way to find the winner: every entry in order, until one matches. Slow and obviously right; `explain` uses
 //! it, and tests compare the index with it.
 
-use crate::compile::{CompiledRule, Probe};
-use crate::order::Entries;
+use crate::compile::{CompiledRule, RuleMatchContext};
+use crate::order::RouteEntries;
 
 /// The rank of the first entry under these hosts that matches a request.
 pub(crate) fn find(
     rules: &[CompiledRule],
-    entries: &Entries,
+    entries: &RouteEntries,
     serving: &[u32],
-    probe: &mut Probe<'_>,
+    probe: &mut RuleMatchContext<'_>,
 ) -> Option<usize> {
     serving.iter().find_map(|scope| {
         let scope = &entries.scopes[*scope as usize];

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::compile::{CompiledRule, HostKey, Library, Probe, RewriteFault, Work};
+use crate::compile::{CompiledRule, HostKey, PatternCache, RewriteFault, RuleMatchContext, Work};
 use crate::error::{RouteError, RouteProblem};
 use crate::explain::{Cost, Explanation, judge};
 use crate::index::{HostIndex, NONE, PathIndex};
-use crate::order::{Entries, Entry, Step};
+use crate::order::{PrecedenceStep, RouteEntries, RouteEntry};
 use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
-use crate::rule::{Origin, RouteTable};
+use crate::rule::{RouteTable, SourceLocation};
 use crate::survey::{RankedRule, survey};
-use crate::witness::{Search, Witness};
+use crate::witness::{Witness, WitnessSearch};
 
 /// Finds the rule for a request. Immutable; shared by all workers.
 #[derive(Debug)]
 pub struct Router {
     rules: Vec<CompiledRule>,
-    entries: Entries,
+    entries: RouteEntries,
     hosts: HostIndex,
     paths: PathIndex,
     /// Whether any rule looks at the decoded query; if not, it is not decoded.
@@ -32,7 +32,7 @@ pub struct Router {
 
 /// The rule that a request is for.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'r> {
+pub struct MatchedRule<'r> {
     /// The rule.
     pub rule: &'r CompiledRule,
     /// The place of the rule, under the host it was found by, in the total order, from 1, as `explain` shows it.
@@ -52,7 +52,7 @@ impl Router {
     /// automaton would be large some milliseconds.
     pub fn build(tables: &[RouteTable]) -> Result<Self, Vec<RouteError>> {
         let rules = compile(tables)?;
-        let entries = Entries::build(&rules, tables);
+        let entries = RouteEntries::build(&rules, tables);
         let hosts = HostIndex::build(&entries.scopes);
         let paths = PathIndex::build(&rules, &entries);
         let has_query_conditions = rules.iter().any(CompiledRule::has_query_condition);
@@ -83,7 +83,11 @@ impl Router {
     /// One walk along the path for each of the host's scopes until one matches, whatever the number of rules; a hash of
     /// one value for each facet that long lists are split by; only regular expressions that begin like the path and
     /// come before the best rule so far. Does not allocate once `scratch` has grown; takes no lock.
-    pub fn lookup<'r>(&'r self, request: &RouteRequest<'_>, scratch: &mut RouteScratch) -> Option<Found<'r>> {
+    pub fn lookup<'r>(
+        &'r self,
+        request: &RouteRequest<'_>,
+        scratch: &mut RouteScratch,
+    ) -> Option<MatchedRule<'r>> {
         let (rank, _) = self.find(request, scratch);
         if rank == NONE { None } else { self.found(rank) }
     }
@@ -95,7 +99,7 @@ impl Router {
         query.read(if self.has_query_conditions { request.query } else { b"" });
         self.hosts.find(request, host, scopes);
         let stripped = if self.strips_parameters { request.strip_path(stripped) } else { b"" };
-        let mut probe = Probe::new(request, stripped, query, pattern);
+        let mut probe = RuleMatchContext::new(request, stripped, query, pattern);
         let (mut rank, mut hosts) = (NONE, 0);
         closed.clear();
         while rank == NONE
@@ -113,7 +117,7 @@ impl Router {
     }
 
     /// Takes the path as the rules of a host read it; `false` if the search in their table has ended.
-    fn enter(&self, scope: u32, closed: &mut Vec<u32>, probe: &mut Probe<'_>) -> bool {
+    fn enter(&self, scope: u32, closed: &mut Vec<u32>, probe: &mut RuleMatchContext<'_>) -> bool {
         let scope = &self.entries.scopes[scope as usize];
         if let Some(table) = scope.closing_table() {
             if closed.contains(&table) {
@@ -136,11 +140,11 @@ impl Router {
         &'r self,
         request: &RouteRequest<'_>,
         scratch: &mut RouteScratch,
-    ) -> Option<Found<'r>> {
+    ) -> Option<MatchedRule<'r>> {
         let RouteScratch { host, query, pattern, stripped, .. } = scratch;
         let serving = self.entries.serving(request, host);
         query.read(request.query);
-        let mut probe = Probe::new(request, request.strip_path(stripped), query, pattern);
+        let mut probe = RuleMatchContext::new(request, request.strip_path(stripped), query, pattern);
         let at = reference::find(&self.rules, &self.entries, &serving, &mut probe)?;
         self.found(u32::try_from(at).ok()?)
     }
@@ -152,7 +156,7 @@ impl Router {
     /// As [`Router::lookup_plainly`].
     pub fn agrees(
         &self,
-        found: Option<Found<'_>>,
+        found: Option<MatchedRule<'_>>,
         request: &RouteRequest<'_>,
         scratch: &mut RouteScratch,
     ) -> bool {
@@ -176,7 +180,7 @@ impl Router {
     ///
     /// Some thousand lookups at most; allocates.
     pub fn witness(&self, rule: u32) -> Option<Witness> {
-        let search = Search::new(&self.rules);
+        let search = WitnessSearch::new(&self.rules);
         let compiled = self.rules.get(rule as usize)?;
         let mut scratch = RouteScratch::new();
         compiled.hosts.iter().find_map(|host| {
@@ -206,13 +210,17 @@ impl Router {
     /// # Cost
     ///
     /// Grows with the number of rules for the host.
-    pub fn deciding_step(&self, request: &RouteRequest<'_>, scratch: &mut RouteScratch) -> Option<Step> {
+    pub fn deciding_step(
+        &self,
+        request: &RouteRequest<'_>,
+        scratch: &mut RouteScratch,
+    ) -> Option<PrecedenceStep> {
         let RouteScratch { query, pattern, stripped, folded, .. } = scratch;
         query.read(request.query);
         let stripped = if self.strips_parameters { request.strip_path(stripped) } else { b"" };
         let serving = self.entries.serving(request, folded);
-        let mut probe = Probe::new(request, stripped, query, pattern);
-        let mut first: Option<Entry> = None;
+        let mut probe = RuleMatchContext::new(request, stripped, query, pattern);
+        let mut first: Option<RouteEntry> = None;
         for scope in serving {
             let scope = &self.entries.scopes[scope as usize];
             probe.read_path(scope.ground.strips_parameters);
@@ -237,13 +245,13 @@ impl Router {
         &self.rules
     }
 
-    fn found(&self, rank: u32) -> Option<Found<'_>> {
+    fn found(&self, rank: u32) -> Option<MatchedRule<'_>> {
         let entry = self.entries.list.get(rank as usize)?;
-        Some(Found { rule: &self.rules[entry.rule as usize], rank: rank + 1 })
+        Some(MatchedRule { rule: &self.rules[entry.rule as usize], rank: rank + 1 })
     }
 }
 
-impl Found<'_> {
+impl MatchedRule<'_> {
     /// Writes the path for the upstream; `false`, and nothing of use in `out`, if the rule leaves it as it is.
     ///
     /// `path` is the normalised path of the lookup. What is written is a path that the normaliser leaves alone: no
@@ -271,11 +279,15 @@ fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> 
     let mut errors = Vec::new();
     let mut rules = Vec::with_capacity(tables.iter().map(|table| table.rules.len()).sum());
     let (mut entries, mut path_bytes) = (0, 0);
-    let mut library = Library::default();
+    let mut library = PatternCache::default();
     for (table, spec) in (0..).zip(tables) {
         for end in &spec.ends {
             if let Err(problem) = HostKey::check(end, spec.reading.host) {
-                errors.push(RouteError { origin: Origin::nowhere(), rule: Arc::clone(&spec.name), problem });
+                errors.push(RouteError {
+                    origin: SourceLocation::nowhere(),
+                    rule: Arc::clone(&spec.name),
+                    problem,
+                });
             }
         }
         for rule in &spec.rules {

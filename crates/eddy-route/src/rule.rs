@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 /// Where a rule is written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Origin {
+pub struct SourceLocation {
     /// The file, as it was named to eddy.
     pub file: Arc<str>,
     /// The line of the rule's first character, from 1.
     pub line: u32,
 }
 
-impl Origin {
+impl SourceLocation {
     /// The origin of what is not written as a rule.
     pub(crate) fn nowhere() -> Self {
         Self { file: "".into(), line: 0 }
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}", self.file, self.line)
     }
@@ -59,7 +59,7 @@ pub struct RouteTable {
     /// The language the rules are written in.
     pub dialect: Dialect,
     /// How the rules read a request.
-    pub reading: Reading,
+    pub reading: TableMatchOptions,
     /// Hosts at which the search in this table ends, whether or not one of their rules matches, and even if no rule names
     /// them: rules of less specific hosts of this table then do not count.
     pub ends: Vec<HostPattern>,
@@ -70,14 +70,14 @@ pub struct RouteTable {
 impl RouteTable {
     /// A table without rules that reads requests as its dialect does by default.
     pub fn new(name: &str, dialect: Dialect) -> Self {
-        let reading = Reading::of(dialect);
+        let reading = TableMatchOptions::of(dialect);
         Self { name: name.into(), dialect, reading, ends: Vec::new(), rules: Vec::new() }
     }
 }
 
 /// How the rules of a table read a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Reading {
+pub struct TableMatchOptions {
     /// What of the authority their hosts are compared with.
     pub host: HostForm,
     /// Whether a request is for the most specific of their hosts alone, also where none of its rules matches; other
@@ -89,7 +89,7 @@ pub struct Reading {
     pub query: QueryForm,
 }
 
-impl Reading {
+impl TableMatchOptions {
     /// How a dialect reads requests by default.
     pub fn of(dialect: Dialect) -> Self {
         match dialect {
@@ -145,7 +145,7 @@ pub struct Rule {
     /// The rule's name, shown by `explain`, metrics and the access record.
     pub name: Arc<str>,
     /// Where the rule is written.
-    pub origin: Origin,
+    pub origin: SourceLocation,
     /// The hosts it serves; none means any.
     pub hosts: Vec<HostPattern>,
     /// The paths it serves.
@@ -161,7 +161,7 @@ pub struct Rule {
     /// Moves the rule before (negative) or after (positive) the rules of the same host and table; 0 when absent.
     pub rank: Option<i32>,
     /// What it ranks by in a dialect that looks at more than its conditions.
-    pub claim: Option<Claim>,
+    pub claim: Option<KubernetesPrecedence>,
     /// What the caller does with a request of this rule; the router only hands it back.
     pub action: u32,
     /// How the path is changed for the upstream, if at all.
@@ -170,7 +170,7 @@ pub struct Rule {
 
 impl Rule {
     /// A rule for every request, with the first action.
-    pub fn new(name: &str, origin: Origin) -> Self {
+    pub fn new(name: &str, origin: SourceLocation) -> Self {
         Self {
             name: name.into(),
             origin,
@@ -190,7 +190,7 @@ impl Rule {
 
 /// What a rule of the Gateway API or Istio's ranks by beside its conditions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Claim {
+pub struct KubernetesPrecedence {
     /// Whether it is for gRPC.
     pub is_grpc: bool,
     /// How many characters its path has as written; of gRPC its service.

@@ -85,7 +85,7 @@ impl FileSource {
     /// # Cost
     /// Blocks on the file system; memory of the texts, at most 64 MiB. Not for a worker's thread.
     pub fn load(&self) -> Result<Loaded, Rejected> {
-        let Sources { texts: sources, below, passed_over } = self.read()?;
+        let SourceScan { texts: sources, below, passed_over } = self.read()?;
         match check_with(&sources, self.leniency) {
             Ok(mut checked) => {
                 checked.config.included.extend(below);
@@ -103,7 +103,7 @@ impl FileSource {
         Watcher::new(self.clone())
     }
 
-    fn read(&self) -> Result<Sources, Rejected> {
+    fn read(&self) -> Result<SourceScan, Rejected> {
         let mut rejected = Rejected { problems: Vec::new(), sources: Vec::new() };
         let mut bytes_left = TOTAL_BYTES_MAX;
         for path in self.files(&mut rejected.problems) {
@@ -130,7 +130,7 @@ impl FileSource {
         }
         let Rejected { problems, sources } = rejected;
         if problems.is_empty() {
-            Ok(Sources { texts: sources, below, passed_over })
+            Ok(SourceScan { texts: sources, below, passed_over })
         } else {
             Err(Rejected { problems, sources })
         }
@@ -163,7 +163,7 @@ impl FileSource {
 }
 
 /// What was read.
-struct Sources {
+struct SourceScan {
     texts: Vec<SourceText>,
     /// Files below the folders of manifests, and these folders.
     below: Vec<PathBuf>,

@@ -19,12 +19,12 @@ pub(crate) fn read_file(path: &Path, bytes_left: &mut u64) -> Result<SourceText,
         |message: String, hint: Option<&str>| Problem::of_file(&name, message, hint.map(ToOwned::to_owned));
     for _attempt in 0..ATTEMPTS_MAX {
         let bytes = match read_once(path) {
-            Ok(Reading::Whole(bytes)) => bytes,
-            Ok(Reading::Changed) => continue,
-            Ok(Reading::NoFile) => {
+            Ok(FileReadOutcome::Whole(bytes)) => bytes,
+            Ok(FileReadOutcome::Changed) => continue,
+            Ok(FileReadOutcome::NoFile) => {
                 return Err(problem("this is neither a file nor a directory".to_owned(), None));
             }
-            Ok(Reading::TooLarge) => {
+            Ok(FileReadOutcome::TooLarge) => {
                 let hint = Some("spread the configuration over several files");
                 return Err(problem(
                     format!("too large: at most {} MiB are read", FILE_BYTES_MAX >> 20),
@@ -47,7 +47,7 @@ pub(crate) fn read_file(path: &Path, bytes_left: &mut u64) -> Result<SourceText,
 }
 
 /// What came of reading a file.
-enum Reading {
+enum FileReadOutcome {
     Whole(Vec<u8>),
     /// Somebody wrote to it or replaced it.
     Changed,
@@ -56,14 +56,14 @@ enum Reading {
     TooLarge,
 }
 
-fn read_once(path: &Path) -> io::Result<Reading> {
+fn read_once(path: &Path) -> io::Result<FileReadOutcome> {
     // Looked at before it is opened, as opening a pipe may block.
     let before = fs::metadata(path)?;
     if !before.is_file() {
-        return Ok(Reading::NoFile);
+        return Ok(FileReadOutcome::NoFile);
     }
     if before.len() > FILE_BYTES_MAX {
-        return Ok(Reading::TooLarge);
+        return Ok(FileReadOutcome::TooLarge);
     }
     let file = File::open(path)?;
     let opened = Stamp::of(&file.metadata()?);
@@ -72,9 +72,9 @@ fn read_once(path: &Path) -> io::Result<Reading> {
     let after = fs::metadata(path)?;
     let is_same = Stamp::of(&before) == opened && opened == Stamp::of(&after);
     if is_same && bytes.len() as u64 == after.len() {
-        Ok(Reading::Whole(bytes))
+        Ok(FileReadOutcome::Whole(bytes))
     } else {
-        Ok(Reading::Changed)
+        Ok(FileReadOutcome::Changed)
     }
 }
 

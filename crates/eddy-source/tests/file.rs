@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use eddy_source::FileSource;
-use place::Place;
+use place::SourceTestDirectory;
 
 const GOOD: &str =
     "listeners: [{address: 127.0.0.1:8080, routes: site}]\nroutes: {site: [{respond: {status: 200}}]}\n";
@@ -22,7 +22,7 @@ fn problems(source: &FileSource) -> Vec<String> {
 
 #[test]
 fn a_file_is_read_and_checked() {
-    let place = Place::new("good");
+    let place = SourceTestDirectory::new("good");
     let loaded = FileSource::new(vec![place.write("eddy.yaml", GOOD)]).load().unwrap();
     assert_eq!(loaded.checked.config.listeners.len(), 1);
     assert_eq!(loaded.sources.len(), 1);
@@ -31,7 +31,7 @@ fn a_file_is_read_and_checked() {
 
 #[test]
 fn a_directory_is_read_in_name_order() {
-    let place = Place::new("directory");
+    let place = SourceTestDirectory::new("directory");
     place.write("20-routes.yaml", "routes: {site: [{cluster: users}]}\n");
     place.write("10-listeners.yaml", "listeners: [{address: 127.0.0.1:8080, routes: site}]\n");
     place.write("30-clusters.yml", "clusters: {users: {endpoints: [127.0.0.1:9000]}}\n");
@@ -44,7 +44,7 @@ fn a_directory_is_read_in_name_order() {
 
 #[test]
 fn what_cannot_be_read_is_told_with_its_name() {
-    let place = Place::new("bad");
+    let place = SourceTestDirectory::new("bad");
     let empty = place.write("empty.yaml", "");
     let missing = place.path("missing.yaml");
     let source = FileSource::new(vec![empty.clone(), missing.clone(), "/dev/zero".into()]);
@@ -60,7 +60,7 @@ fn what_cannot_be_read_is_told_with_its_name() {
 
 #[test]
 fn a_large_file_is_refused_before_it_is_read() {
-    let place = Place::new("large");
+    let place = SourceTestDirectory::new("large");
     let path = place.write("large.yaml", "");
     fs::File::options().write(true).open(&path).unwrap().set_len((16 << 20) + 1).unwrap();
     assert!(problems(&FileSource::new(vec![path]))[0].contains("too large: at most 16 MiB"));
@@ -68,7 +68,7 @@ fn a_large_file_is_refused_before_it_is_read() {
 
 #[test]
 fn bytes_that_are_not_utf8_are_located() {
-    let place = Place::new("utf8");
+    let place = SourceTestDirectory::new("utf8");
     let path = place.path("eddy.yaml");
     fs::write(&path, b"listeners:\n  - address: \xc3\xbc\xff\n").unwrap();
     let told = problems(&FileSource::new(vec![path.clone()]));
@@ -80,7 +80,7 @@ fn bytes_that_are_not_utf8_are_located() {
 
 #[test]
 fn an_empty_directory_is_a_problem() {
-    let place = Place::new("nothing");
+    let place = SourceTestDirectory::new("nothing");
     assert!(
         problems(&FileSource::new(vec![place.path("")]))[0]
             .ends_with("there is no file `*.yaml` in this directory")
@@ -89,7 +89,7 @@ fn an_empty_directory_is_a_problem() {
 
 #[test]
 fn links_are_followed() {
-    let place = Place::new("links");
+    let place = SourceTestDirectory::new("links");
     let target = place.write("real.txt", GOOD);
     symlink(target, place.path("eddy.yaml")).unwrap();
     assert!(FileSource::new(vec![place.path("eddy.yaml")]).load().is_ok());
@@ -97,7 +97,7 @@ fn links_are_followed() {
 
 #[test]
 fn problems_of_all_files_come_at_once() {
-    let place = Place::new("all");
+    let place = SourceTestDirectory::new("all");
     place.write("a.yaml", "listener: []\n");
     place.write("b.yaml", "rutes: {}\n");
     let told = problems(&FileSource::new(vec![place.path("")]));
@@ -109,7 +109,7 @@ fn problems_of_all_files_come_at_once() {
 
 #[test]
 fn bytes_of_any_kind_are_taken_or_told() {
-    let place = Place::new("bytes");
+    let place = SourceTestDirectory::new("bytes");
     let mut refused = 0;
     for at in 0..GOOD.len() {
         let mut bytes = GOOD.as_bytes().to_vec();
@@ -127,7 +127,7 @@ const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n";
 
 #[test]
 fn a_folder_of_manifests_is_read_with_the_folders_in_it() {
-    let place = Place::new("manifests");
+    let place = SourceTestDirectory::new("manifests");
     place.write("b.yaml", SERVICE);
     place.write("a.json", r#"{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "b"}}"#);
     fs::create_dir_all(place.path("sub/deep")).unwrap();
@@ -156,7 +156,7 @@ fn a_folder_of_manifests_is_read_with_the_folders_in_it() {
 
 #[test]
 fn folders_below_one_that_is_not_of_manifests_are_left_alone() {
-    let place = Place::new("no-manifests");
+    let place = SourceTestDirectory::new("no-manifests");
     place.write("eddy.yaml", GOOD);
     fs::create_dir_all(place.path("sub")).unwrap();
     place.write("sub/a.yaml", "not: [well formed\n");

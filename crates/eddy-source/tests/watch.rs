@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 use eddy_source::{FileSource, Watcher};
-use place::Place;
+use place::SourceTestDirectory;
 use tokio::time::timeout;
 
 async fn is_changed(watcher: &mut Watcher) -> bool {
@@ -16,7 +16,7 @@ async fn is_changed(watcher: &mut Watcher) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn writing_is_seen_once() {
-    let place = Place::new("write");
+    let place = SourceTestDirectory::new("write");
     let path = place.write("eddy.yaml", "a");
     let mut watcher = FileSource::new(vec![path]).watch();
     assert!(!is_changed(&mut watcher).await);
@@ -27,7 +27,7 @@ async fn writing_is_seen_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rename_over_the_file_is_seen() {
-    let place = Place::new("rename");
+    let place = SourceTestDirectory::new("rename");
     let path = place.write("eddy.yaml", "a");
     let mut watcher = FileSource::new(vec![path.clone()]).watch();
     let other = place.write("eddy.yaml.new", "b");
@@ -37,7 +37,7 @@ async fn a_rename_over_the_file_is_seen() {
 
 #[tokio::test(start_paused = true)]
 async fn a_swapped_link_is_seen() {
-    let place = Place::new("link");
+    let place = SourceTestDirectory::new("link");
     for version in ["v1", "v2"] {
         fs::create_dir(place.path(version)).unwrap();
         place.write(&format!("{version}/eddy.yaml"), "same text");
@@ -53,7 +53,7 @@ async fn a_swapped_link_is_seen() {
 
 #[tokio::test(start_paused = true)]
 async fn files_that_a_configuration_names_are_watched_with_it() {
-    let place = Place::new("companions");
+    let place = SourceTestDirectory::new("companions");
     let source = FileSource::new(vec![place.write("eddy.yaml", "a")]);
     let module = place.write("a.wasm", "a");
     let mut watcher = source.watch();
@@ -73,7 +73,7 @@ async fn files_that_a_configuration_names_are_watched_with_it() {
 
 #[tokio::test(start_paused = true)]
 async fn files_that_come_and_go_are_seen() {
-    let place = Place::new("come");
+    let place = SourceTestDirectory::new("come");
     place.write("a.yaml", "a");
     let mut watcher = FileSource::new(vec![place.path("")]).watch();
     place.write("notes.txt", "not watched");
@@ -86,7 +86,7 @@ async fn files_that_come_and_go_are_seen() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_in_several_steps_is_told_when_it_is_finished() {
-    let place = Place::new("steps");
+    let place = SourceTestDirectory::new("steps");
     let path = place.write("eddy.yaml", "0");
     let mut watcher = FileSource::new(vec![path]).watch();
     let begin = tokio::time::Instant::now();
@@ -103,7 +103,7 @@ async fn a_change_in_several_steps_is_told_when_it_is_finished() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_wait_loses_nothing() {
-    let place = Place::new("dropped");
+    let place = SourceTestDirectory::new("dropped");
     let path = place.write("eddy.yaml", "0");
     let mut watcher = FileSource::new(vec![path]).watch();
     place.write("eddy.yaml", "01");

@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-use crate::names::Names;
+use crate::names::SniCertResolver;
 
 /// Answers to the challenges of authorities that are asked for certificates (RFC 8555 §8): left here by whoever orders
 /// certificates, and given by listeners, on every worker.
@@ -76,7 +76,7 @@ impl Challenges {
 /// Shows the proof of a name to those who ask for nothing else, and the identities of a listener to everybody.
 #[derive(Debug)]
 pub(crate) struct Proving {
-    pub(crate) names: Names,
+    pub(crate) names: SniCertResolver,
     pub(crate) challenges: Arc<Challenges>,
 }
 

@@ -222,11 +222,11 @@ mod tests {
     use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
     use rustls::pki_types::pem::PemObject;
 
-    struct World {
+    struct TestAuthority {
         issuer: CertifiedIssuer<'static, KeyPair>,
     }
 
-    impl World {
+    impl TestAuthority {
         fn new() -> Self {
             let mut params = CertificateParams::new(Vec::new()).unwrap();
             params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_is_not_checked_is_what_was_said_and_no_more() {
-        let (world, other) = (World::new(), World::new());
+        let (world, other) = (TestAuthority::new(), TestAuthority::new());
         let (good, expired, strange) = (world.issue(2099), world.issue(2021), other.issue(2099));
         for (check, expected) in [
             (ServerCheck::Full, [true, false, false, false, false]),

@@ -34,7 +34,7 @@ pub use challenges::{CHALLENGE_PROTOCOL, Challenges};
 pub use client::{ClientSettings, ClientTls, ServerCheck, is_server_name};
 pub use hello::{HELLO_BYTES_MAX, Hello, read_hello};
 pub use identity::{Identity, IdentityError, Validity};
-pub use names::Names;
+pub use names::SniCertResolver;
 pub use revocations::{Revocations, RevocationsError};
 pub use server::{ClientCertificates, ServerSettings, ServerTls, TlsError, TlsVersion};
 pub use subject::ClientCertificate;

@@ -11,7 +11,7 @@ use crate::identity::Identity;
 /// The identities of a listener by name: exact names first, then `*.` with one label in its place, then the longest domain
 /// that an identity is to be shown below, then those for every host, then the first identity of all.
 #[derive(Debug)]
-pub struct Names {
+pub struct SniCertResolver {
     /// By name; of several identities for one name the first that the client can check is shown.
     exact: HashMap<String, Vec<Arc<CertifiedKey>>>,
     /// By what stands behind `*.`.
@@ -26,7 +26,7 @@ pub struct Names {
     is_strict: bool,
 }
 
-impl Names {
+impl SniCertResolver {
     /// The names of these identities, in their order.
     pub fn new(identities: &[Identity], is_strict: bool) -> Self {
         let mut names = Self {
@@ -94,7 +94,7 @@ impl Names {
     }
 }
 
-impl ResolvesServerCert for Names {
+impl ResolvesServerCert for SniCertResolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let found = self.find(hello.server_name());
         let can_check = |key: &&Arc<CertifiedKey>| key.key.choose_scheme(hello.signature_schemes()).is_some();
@@ -117,9 +117,9 @@ mod tests {
     fn the_name_decides_which_identity_is_shown() {
         let all =
             [identity(&["a.test"]), identity(&["*.b.test", "b.test"]), identity(&["x.b.test", "a.test"])];
-        let lenient = Names::new(&all, false);
-        let strict = Names::new(&all, true);
-        let which = |names: &Names, name: Option<&str>| -> Vec<usize> {
+        let lenient = SniCertResolver::new(&all, false);
+        let strict = SniCertResolver::new(&all, true);
+        let which = |names: &SniCertResolver, name: Option<&str>| -> Vec<usize> {
             let place = |key: &Arc<CertifiedKey>| all.iter().position(|one| Arc::ptr_eq(&one.key, key));
             names.find(name).iter().filter_map(place).collect()
         };
@@ -148,7 +148,7 @@ mod tests {
         };
         let mut all = vec![shown(&["*.b.test"]), shown(&["a.test", "x.b.test"]), shown(&["*.y.b.test"])];
         let which = |all: &[Identity], name: Option<&str>| -> Vec<usize> {
-            let names = Names::new(all, true);
+            let names = SniCertResolver::new(all, true);
             let place = |key: &Arc<CertifiedKey>| all.iter().position(|one| Arc::ptr_eq(&one.key, key));
             names.find(name).iter().filter_map(place).collect()
         };

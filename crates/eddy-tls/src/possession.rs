@@ -83,8 +83,8 @@ mod tests {
     ) -> Result<(), rustls::Error> {
         let key = CertifiedKey::new(shown.key.cert.clone(), Arc::clone(&signing.key.key));
         #[derive(Debug)]
-        struct Shown(Arc<CertifiedKey>);
-        impl rustls::server::ResolvesServerCert for Shown {
+        struct FixedCertResolver(Arc<CertifiedKey>);
+        impl rustls::server::ResolvesServerCert for FixedCertResolver {
             fn resolve(&self, _: rustls::server::ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
                 Some(Arc::clone(&self.0))
             }
@@ -92,7 +92,8 @@ mod tests {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let server =
             ServerConfig::builder_with_provider(provider).with_protocol_versions(&[version]).unwrap();
-        let server = server.with_no_client_auth().with_cert_resolver(Arc::new(Shown(Arc::new(key))));
+        let server =
+            server.with_no_client_auth().with_cert_resolver(Arc::new(FixedCertResolver(Arc::new(key))));
         let authorities = Authorities::from_pem(VERSION_1.0.as_bytes()).unwrap();
         let settings = ClientSettings {
             server_name: None,

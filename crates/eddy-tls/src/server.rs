@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::authorities::Authorities;
 use crate::challenges::{CHALLENGE_PROTOCOL, Challenges, Proving};
 use crate::identity::{Identity, IdentityError};
-use crate::names::Names;
+use crate::names::SniCertResolver;
 use crate::revocations::Revocations;
 
 /// A version of TLS.
@@ -108,7 +108,7 @@ impl ServerTls {
             Some(clients) => builder.with_client_cert_verifier(verifier(clients, provider)?),
             None => builder.with_no_client_auth(),
         };
-        let names = Names::new(settings.identities, settings.is_strict);
+        let names = SniCertResolver::new(settings.identities, settings.is_strict);
         let shown: Arc<dyn ResolvesServerCert> = match settings.challenges {
             Some(challenges) => Arc::new(Proving { names, challenges: Arc::clone(challenges) }),
             None => Arc::new(names),

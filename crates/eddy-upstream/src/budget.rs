@@ -9,16 +9,16 @@ use crate::config::RetryBudget;
 /// A retry is allowed while the retries of the window are below `percent` of its requests, or those of this
 /// second are below `floor_per_second`. Each worker has its own.
 #[derive(Clone, Debug)]
-pub struct Budget {
+pub struct RetryBudgetWindow {
     config: RetryBudget,
-    slots: [Slot; WINDOW_SECONDS],
+    slots: [RetryWindowSlot; WINDOW_SECONDS],
     second: u64,
 }
 
-impl Budget {
+impl RetryBudgetWindow {
     /// An empty window.
     pub fn new(config: RetryBudget) -> Self {
-        Self { config, slots: [Slot::default(); WINDOW_SECONDS], second: 0 }
+        Self { config, slots: [RetryWindowSlot::default(); WINDOW_SECONDS], second: 0 }
     }
 
     /// Changes the limits and keeps the window.
@@ -51,12 +51,12 @@ impl Budget {
     }
 
     /// The slot of `now`, after emptying those that have left the window.
-    fn slot(&mut self, now: Duration) -> &mut Slot {
+    fn slot(&mut self, now: Duration) -> &mut RetryWindowSlot {
         // Time that seems to run backwards counts as the newest second seen.
         let second = now.as_secs().max(self.second);
         let passed = (second - self.second).min(WINDOW_SECONDS as u64);
         for back in 0..passed {
-            self.slots[slot_index(second - back)] = Slot::default();
+            self.slots[slot_index(second - back)] = RetryWindowSlot::default();
         }
         self.second = second;
         &mut self.slots[slot_index(second)]
@@ -64,7 +64,7 @@ impl Budget {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct RetryWindowSlot {
     requests: u32,
     retries: u32,
 }

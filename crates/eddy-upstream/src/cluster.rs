@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::balance::{Balancer, Tables};
-use crate::budget::Budget;
+use crate::balance::{BalanceTables, Balancer};
+use crate::budget::RetryBudgetWindow;
 use crate::config::ClusterConfig;
-use crate::eject::{self, Change};
+use crate::eject::{self, EjectionChange};
 use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, SharedPlace, Tried, WARM};
 use crate::health::UnhealthySet;
 use crate::rng::Rng;
@@ -20,10 +20,10 @@ pub struct ClusterState {
     set: Arc<EndpointSet>,
     /// In the order of `set`.
     endpoints: Vec<EndpointState>,
-    slots: Vec<Slot>,
+    slots: Vec<EndpointSlot>,
     slots_free: Vec<u32>,
     balancer: Balancer,
-    budget: Budget,
+    budget: RetryBudgetWindow,
     /// How many of `endpoints` are ejected.
     out: usize,
     /// What health checks say.
@@ -59,8 +59,8 @@ impl ClusterState {
     /// The state of a cluster whose endpoints are `set`.
     pub fn new(config: Arc<ClusterConfig>, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Self {
         let mut state = Self {
-            balancer: Balancer::new(config.balance, &[], &Tables::default(), rng),
-            budget: Budget::new(config.retry_budget),
+            balancer: Balancer::new(config.balance, &[], &BalanceTables::default(), rng),
+            budget: RetryBudgetWindow::new(config.retry_budget),
             config,
             set: Arc::new(EndpointSet::default()),
             endpoints: Vec::new(),
@@ -86,7 +86,7 @@ impl ClusterState {
     }
 
     /// The retry budget.
-    pub fn budget(&mut self) -> &mut Budget {
+    pub fn budget(&mut self) -> &mut RetryBudgetWindow {
         &mut self.budget
     }
 
@@ -173,13 +173,13 @@ impl ClusterState {
     /// Notes that the endpoint of `lease` served: a response head came that is no 502, 503 or 504.
     ///
     /// Returns what that did to its place among the others; there is no need to do anything about it.
-    pub fn on_success(&mut self, lease: &Lease, now: Duration) -> Change {
+    pub fn on_success(&mut self, lease: &Lease, now: Duration) -> EjectionChange {
         let config = self.config.ejection;
-        let Some(endpoint) = self.endpoint_mut(lease.id) else { return Change::None };
+        let Some(endpoint) = self.endpoint_mut(lease.id) else { return EjectionChange::None };
         let config = endpoint.ejection_config(&config);
         endpoint.stats.successes += 1;
         let change = endpoint.ejection.on_success(lease.epoch, now, &config);
-        if change == Change::Returned {
+        if change == EjectionChange::Returned {
             endpoint.warms_since = Some(now);
             self.out -= 1;
             self.warm_up(now);
@@ -191,17 +191,17 @@ impl ClusterState {
     /// Notes that the endpoint of `lease` failed: no link, a reset, or a 502, 503 or 504.
     ///
     /// Returns what that did to its place among the others; there is no need to do anything about it.
-    pub fn on_failure(&mut self, lease: &Lease, now: Duration) -> Change {
+    pub fn on_failure(&mut self, lease: &Lease, now: Duration) -> EjectionChange {
         let room = eject::room(self.out, self.endpoints.len(), &self.config.ejection);
         let config = self.config.ejection;
-        let Some(endpoint) = self.endpoint_mut(lease.id) else { return Change::None };
+        let Some(endpoint) = self.endpoint_mut(lease.id) else { return EjectionChange::None };
         let config = endpoint.ejection_config(&config);
         endpoint.stats.failures += 1;
         let change = endpoint.ejection.on_failure(lease.epoch, now, room, &config);
-        if matches!(change, Change::Ejected | Change::EjectedAgain) {
+        if matches!(change, EjectionChange::Ejected | EjectionChange::EjectedAgain) {
             endpoint.stats.ejections += 1;
         }
-        if change == Change::Ejected {
+        if change == EjectionChange::Ejected {
             self.out += 1;
         }
         self.check_invariants();
@@ -336,7 +336,7 @@ impl ClusterState {
 
     fn take_slot(&mut self) -> EndpointId {
         let slot = self.slots_free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, index: None });
+            self.slots.push(EndpointSlot { generation: 0, index: None });
             u32::try_from(self.slots.len() - 1).expect("a cluster has far fewer than 2^32 endpoints")
         });
         let generation = self.slots.get(slot as usize).map_or(0, |slot| slot.generation);
@@ -369,7 +369,7 @@ impl ClusterState {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct EndpointSlot {
     /// Counts the endpoints that have left the slot.
     generation: u32,
     /// Where the endpoint is in `ClusterState::endpoints`.

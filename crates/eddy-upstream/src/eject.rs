@@ -10,7 +10,7 @@ use crate::config::EjectionConfig;
 /// and its outcome decides whether the endpoint is in again or out for longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ejection {
-    place: Place,
+    place: EjectionState,
     failures_in_row: u32,
     /// When the last of them was.
     failed_last: Duration,
@@ -22,7 +22,7 @@ pub struct Ejection {
 
 /// What an outcome did to an endpoint's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum EjectionChange {
     /// Nothing.
     None,
     /// It is left out now.
@@ -45,22 +45,22 @@ pub enum Room {
 impl Ejection {
     /// Whether the endpoint is left out, or half open.
     pub fn is_out(&self) -> bool {
-        matches!(self.place, Place::Out { .. })
+        matches!(self.place, EjectionState::Out { .. })
     }
 
     /// Whether a request may go there at `now`.
     pub fn is_available(&self, now: Duration) -> bool {
         match self.place {
-            Place::In { .. } => true,
-            Place::Out { until, is_probed } => now >= until && !is_probed,
+            EjectionState::In { .. } => true,
+            EjectionState::Out { until, is_probed } => now >= until && !is_probed,
         }
     }
 
     /// When the endpoint may be tried again, while it is out.
     pub fn until(&self) -> Option<Duration> {
         match self.place {
-            Place::In { .. } => None,
-            Place::Out { until, .. } => Some(until),
+            EjectionState::In { .. } => None,
+            EjectionState::Out { until, .. } => Some(until),
         }
     }
 
@@ -72,8 +72,8 @@ impl Ejection {
     /// Notes that a request is sent there; whether it is the one that decides a half-open endpoint.
     pub fn on_select(&mut self, now: Duration) -> bool {
         match &mut self.place {
-            Place::In { .. } => false,
-            Place::Out { until, is_probed } => {
+            EjectionState::In { .. } => false,
+            EjectionState::Out { until, is_probed } => {
                 let is_probe = now >= *until && !*is_probed;
                 *is_probed |= is_probe;
                 is_probe
@@ -83,54 +83,60 @@ impl Ejection {
 
     /// Notes that the deciding request ended without an outcome; the next one decides.
     pub fn on_probe_lost(&mut self) {
-        if let Place::Out { is_probed, .. } = &mut self.place {
+        if let EjectionState::Out { is_probed, .. } = &mut self.place {
             *is_probed = false;
         }
     }
 
     /// Notes that a request sent in `epoch` succeeded.
-    pub fn on_success(&mut self, epoch: u32, now: Duration, config: &EjectionConfig) -> Change {
+    pub fn on_success(&mut self, epoch: u32, now: Duration, config: &EjectionConfig) -> EjectionChange {
         if epoch != self.epoch {
-            return Change::None;
+            return EjectionChange::None;
         }
         if now.saturating_sub(self.failed_last) >= config.memory {
             self.failures_in_row = 0;
         }
         if !self.is_out() {
-            return Change::None;
+            return EjectionChange::None;
         }
         self.bring_back(now);
-        Change::Returned
+        EjectionChange::Returned
     }
 
     /// Notes that a request sent in `epoch` failed.
-    pub fn on_failure(&mut self, epoch: u32, now: Duration, room: Room, config: &EjectionConfig) -> Change {
+    pub fn on_failure(
+        &mut self,
+        epoch: u32,
+        now: Duration,
+        room: Room,
+        config: &EjectionConfig,
+    ) -> EjectionChange {
         if epoch != self.epoch || config.failures == 0 {
-            return Change::None;
+            return EjectionChange::None;
         }
         match self.place {
-            Place::In { since } => {
+            EjectionState::In { since } => {
                 self.failures_in_row = self.failures_in_row.saturating_add(1);
                 self.failed_last = now;
                 if self.failures_in_row < config.failures || room == Room::Full {
-                    return Change::None;
+                    return EjectionChange::None;
                 }
                 self.live_down(now.saturating_sub(since), config);
                 self.push_out(now, config);
-                Change::Ejected
+                EjectionChange::Ejected
             }
-            Place::Out { until, .. } if now >= until => {
+            EjectionState::Out { until, .. } if now >= until => {
                 self.push_out(now, config);
-                Change::EjectedAgain
+                EjectionChange::EjectedAgain
             }
             // Sent while every endpoint was out: it changes nothing before the time is over.
-            Place::Out { .. } => Change::None,
+            EjectionState::Out { .. } => EjectionChange::None,
         }
     }
 
     /// Puts the endpoint in again whatever its time, for the sake of the percentage limit.
     pub fn bring_back(&mut self, now: Duration) {
-        self.place = Place::In { since: now };
+        self.place = EjectionState::In { since: now };
         self.failures_in_row = 0;
     }
 
@@ -139,7 +145,7 @@ impl Ejection {
         self.epoch = self.epoch.wrapping_add(1);
         self.failures_in_row = 0;
         let lasts = config.base_time.saturating_mul(self.times).min(config.time_max);
-        self.place = Place::Out { until: now.saturating_add(lasts), is_probed: false };
+        self.place = EjectionState::Out { until: now.saturating_add(lasts), is_probed: false };
     }
 
     /// Forgets one past ejection for each base time that the endpoint was in.
@@ -164,12 +170,12 @@ pub fn out_max(total: usize, config: &EjectionConfig) -> usize {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum EjectionState {
     In { since: Duration },
     Out { until: Duration, is_probed: bool },
 }
 
-impl Default for Place {
+impl Default for EjectionState {
     fn default() -> Self {
         Self::In { since: Duration::ZERO }
     }

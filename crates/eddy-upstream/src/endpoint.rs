@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::balance::Tables;
+use crate::balance::BalanceTables;
 use crate::config::{EjectionConfig, EndpointOptions};
 use crate::eject::Ejection;
 use crate::health::Unwell;
@@ -39,7 +39,7 @@ pub struct ResolvedEndpoint {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointSet {
     members: Vec<ResolvedEndpoint>,
-    tables: Tables,
+    tables: BalanceTables,
     shared: SharedActive,
 }
 
@@ -161,7 +161,7 @@ impl EndpointSet {
             }
         }
         let shared = SharedActive::new(&merged);
-        Self { members: merged, tables: Tables::default(), shared }
+        Self { members: merged, tables: BalanceTables::default(), shared }
     }
 
     /// The same set, which goes on counting the exchanges that all workers have at members of `before`.
@@ -188,7 +188,7 @@ impl EndpointSet {
     }
 
     /// What balancers have made of the members, for all workers.
-    pub fn tables(&self) -> &Tables {
+    pub fn tables(&self) -> &BalanceTables {
         &self.tables
     }
 

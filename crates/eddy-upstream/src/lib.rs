@@ -17,7 +17,7 @@ pub mod resolve;
 mod rng;
 mod tls;
 
-pub use budget::Budget;
+pub use budget::RetryBudgetWindow;
 pub use cluster::{ClusterState, Lease};
 pub use config::*;
 pub use connect::{connect, shake_hands};

@@ -32,11 +32,11 @@ pub enum LimitKind {
 /// What is in use of one cluster, counted by all workers; touched only where a cluster has limits.
 #[derive(Debug, Default)]
 pub struct InUse {
-    counts: [Count; LimitKind::ALL.len()],
+    counts: [LimitCount; LimitKind::ALL.len()],
 }
 
 #[derive(Debug, Default)]
-struct Count {
+struct LimitCount {
     now: AtomicU32,
     refused: AtomicU64,
 }
@@ -107,7 +107,7 @@ impl InUse {
         self.count(kind).refused.load(Relaxed)
     }
 
-    fn count(&self, kind: LimitKind) -> &Count {
+    fn count(&self, kind: LimitKind) -> &LimitCount {
         &self.counts[kind as usize]
     }
 }

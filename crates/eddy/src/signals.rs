@@ -10,7 +10,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 /// What a signal asks of eddy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
+pub(crate) enum SignalAction {
     /// SIGHUP: read the configuration again.
     Reload,
     /// SIGUSR1: open log files again.
@@ -48,7 +48,7 @@ impl Signals {
     }
 
     /// The next signal that came, if any.
-    pub(crate) fn next(&self) -> Option<Request> {
+    pub(crate) fn next(&self) -> Option<SignalAction> {
         let signal = self.descriptor.read_signal().ok().flatten()?;
         REQUESTS
             .iter()
@@ -63,12 +63,12 @@ impl AsFd for Signals {
     }
 }
 
-const REQUESTS: [(Signal, Request); 7] = [
-    (Signal::SIGHUP, Request::Reload),
-    (Signal::SIGUSR1, Request::ReopenLogs),
-    (Signal::SIGUSR2, Request::HandOver),
-    (Signal::SIGTERM, Request::Drain),
-    (Signal::SIGINT, Request::Drain),
-    (Signal::SIGQUIT, Request::Drain),
-    (Signal::SIGCHLD, Request::ChildEnded),
+const REQUESTS: [(Signal, SignalAction); 7] = [
+    (Signal::SIGHUP, SignalAction::Reload),
+    (Signal::SIGUSR1, SignalAction::ReopenLogs),
+    (Signal::SIGUSR2, SignalAction::HandOver),
+    (Signal::SIGTERM, SignalAction::Drain),
+    (Signal::SIGINT, SignalAction::Drain),
+    (Signal::SIGQUIT, SignalAction::Drain),
+    (Signal::SIGCHLD, SignalAction::ChildEnded),
 ];

@@ -7,22 +7,22 @@ use std::borrow::Cow;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use proxy_wasm_host::abi::{Answer, MapType};
+use proxy_wasm_host::abi::{HostResult, MapType};
 use proxy_wasm_host::{
-    Allocation, Engine, EngineSettings, Host, Image, Limits, Module, Plugin, Rest, Sandbox, Scope,
-    UnknownImports, Vm,
+    Allocation, CallerScope, Engine, EngineSettings, Host, Image, Module, Plugin, Rest, Sandbox,
+    UnknownImports, Vm, WasmVmLimits,
 };
 
 /// Twenty fields with values of twenty bytes.
-struct Fields;
+struct FixedFieldsHost;
 
-impl Host for Fields {
-    fn map_visit(&mut self, _: Scope, _: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> Answer {
+impl Host for FixedFieldsHost {
+    fn map_visit(&mut self, _: CallerScope, _: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> HostResult {
         (0..20).for_each(|_| visit(b"x-some-name", VALUE));
         Ok(())
     }
 
-    fn map_value(&mut self, _: Scope, _: MapType, _: &[u8]) -> Answer<Option<Cow<'_, [u8]>>> {
+    fn map_value(&mut self, _: CallerScope, _: MapType, _: &[u8]) -> HostResult<Option<Cow<'_, [u8]>>> {
         Ok(Some(Cow::Borrowed(VALUE)))
     }
 }
@@ -33,8 +33,8 @@ fn main() {
     let engine = Engine::new(settings).unwrap();
     let code = wat::parse_str(MODULE).unwrap();
     let module = Module::compile(&engine, &code, UnknownImports::Refuse).unwrap();
-    let image = Image::link(&module, Limits::default(), Sandbox::default()).unwrap();
-    let mut vm = image.instantiate(Fields).unwrap();
+    let image = Image::link(&module, WasmVmLimits::default(), Sandbox::default()).unwrap();
+    let mut vm = image.instantiate(FixedFieldsHost).unwrap();
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
     let stream = vm.create_stream(plugin).unwrap();
 
@@ -50,19 +50,19 @@ fn main() {
     let configured = Plugin::default();
     measure("a machine: made, configured, dropped", 1, || start(&image, &configured).memory_bytes());
     measure("a machine for one stream", 1, || {
-        let mut vm = image.instantiate(Fields).unwrap();
+        let mut vm = image.instantiate(FixedFieldsHost).unwrap();
         let plugin = vm.start_plugin(&configured).unwrap();
         let stream = vm.create_stream(plugin).unwrap();
         vm.on_request_headers(stream, 20, Rest::End).unwrap();
         vm.end(stream).unwrap()
     });
     let before = resident_bytes();
-    let machines: Vec<Vm<Fields>> = (0..900).map(|_| start(&image, &configured)).collect();
+    let machines: Vec<Vm<FixedFieldsHost>> = (0..900).map(|_| start(&image, &configured)).collect();
     println!("{:<40} {:>10} bytes", "a machine in memory", (resident_bytes() - before) / machines.len());
 }
 
-fn start(image: &Image<Fields>, plugin: &Plugin) -> Vm<Fields> {
-    let mut vm = image.instantiate(Fields).unwrap();
+fn start(image: &Image<FixedFieldsHost>, plugin: &Plugin) -> Vm<FixedFieldsHost> {
+    let mut vm = image.instantiate(FixedFieldsHost).unwrap();
     vm.start_plugin(plugin).unwrap();
     vm
 }

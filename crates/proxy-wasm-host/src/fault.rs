@@ -3,21 +3,21 @@
 use std::fmt;
 use std::sync::Arc;
 
-use wasm_sandbox::{Ending, Refused, message_of};
+use wasm_sandbox::{CallTermination, Refused, message_of};
 
 use crate::abi::Callback;
 
 /// Why a call into a module did not come back as it should. Unless the kind says otherwise the [`Vm`](crate::Vm) is dead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    kind: FaultKind,
+pub struct ModuleFault {
+    kind: ModuleFaultKind,
     callback: Option<Callback>,
     message: Arc<str>,
 }
 
 /// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FaultKind {
+pub enum ModuleFaultKind {
     /// It did what the machine forbids: `unreachable`, an address beyond its memory, a division by zero and the like.
     Trap,
     /// It ran longer than a call may.
@@ -45,8 +45,12 @@ pub enum FaultKind {
     HasStreams,
 }
 
-impl Fault {
-    pub(crate) fn new(kind: FaultKind, callback: Option<Callback>, message: impl Into<Arc<str>>) -> Self {
+impl ModuleFault {
+    pub(crate) fn new(
+        kind: ModuleFaultKind,
+        callback: Option<Callback>,
+        message: impl Into<Arc<str>>,
+    ) -> Self {
         Self { kind, callback, message: message.into() }
     }
 
@@ -56,20 +60,20 @@ impl Fault {
         callback: Option<Callback>,
         refused: Option<Refused>,
     ) -> Self {
-        let kind = match Ending::of(error, refused) {
-            Ending::Trap => FaultKind::Trap,
-            Ending::Deadline => FaultKind::Deadline,
-            Ending::StackOverflow => FaultKind::StackOverflow,
-            Ending::Memory => FaultKind::Memory,
-            Ending::NoMemory => FaultKind::NoMemory,
-            Ending::Exit(code) => FaultKind::Exit(code),
-            Ending::Host => FaultKind::Host,
+        let kind = match CallTermination::of(error, refused) {
+            CallTermination::Trap => ModuleFaultKind::Trap,
+            CallTermination::Deadline => ModuleFaultKind::Deadline,
+            CallTermination::StackOverflow => ModuleFaultKind::StackOverflow,
+            CallTermination::Memory => ModuleFaultKind::Memory,
+            CallTermination::NoMemory => ModuleFaultKind::NoMemory,
+            CallTermination::Exit(code) => ModuleFaultKind::Exit(code),
+            CallTermination::Host => ModuleFaultKind::Host,
         };
         Self::new(kind, callback, message_of(error))
     }
 
     /// Which kind it is.
-    pub fn kind(&self) -> FaultKind {
+    pub fn kind(&self) -> ModuleFaultKind {
         self.kind
     }
 
@@ -85,11 +89,14 @@ impl Fault {
 
     /// Whether the machine can no longer be used.
     pub fn is_fatal(&self) -> bool {
-        !matches!(self.kind, FaultKind::UnknownContext | FaultKind::TooManyContexts | FaultKind::HasStreams)
+        !matches!(
+            self.kind,
+            ModuleFaultKind::UnknownContext | ModuleFaultKind::TooManyContexts | ModuleFaultKind::HasStreams
+        )
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ModuleFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.callback {
             Some(callback) => write!(f, "the module failed in {}: {}", callback.name(), self.message),
@@ -98,4 +105,4 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ModuleFault {}

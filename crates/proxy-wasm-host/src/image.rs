@@ -7,28 +7,28 @@ use wasm_sandbox::{Bounds, Missing, Sandbox, define_wasi};
 use wasmtime::{ExternType, InstancePre, Linker};
 
 use crate::calls;
-use crate::fault::Fault;
+use crate::fault::ModuleFault;
 use crate::host::Host;
 use crate::module::{Module, ModuleError};
-use crate::vm::{State, Vm};
+use crate::vm::{Vm, VmState};
 
 /// A module with everything that its machines have in common. Clones are the same image.
 pub struct Image<H: Host> {
-    shared: Arc<Shared>,
-    instance: InstancePre<State<H>>,
+    shared: Arc<ImageShared>,
+    instance: InstancePre<VmState<H>>,
 }
 
 /// What machines of an image have in common.
-pub(crate) struct Shared {
+pub(crate) struct ImageShared {
     pub(crate) module: Module,
-    pub(crate) limits: Limits,
+    pub(crate) limits: WasmVmLimits,
     pub(crate) sandbox: Arc<Sandbox>,
 }
 
 /// What a machine may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct WasmVmLimits {
     /// Ticks of [`Engine::tick`](crate::Engine::tick) that a call may see before it is stopped, so a call has at least
     /// this many periods less one.
     pub call_ticks_max: u64,
@@ -76,7 +76,7 @@ pub struct Limits {
     pub printed_bytes_max: usize,
 }
 
-impl Default for Limits {
+impl Default for WasmVmLimits {
     /// 10 ticks a call and 1,000 at the start, 64 MiB, 100,000 elements, 100,000 contexts, maps of 1 MiB and 1,024 pairs, values of 16 MiB, lines of 8 KiB
     /// and 64 KiB printed.
     fn default() -> Self {
@@ -96,7 +96,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl WasmVmLimits {
     /// What they mean to a store.
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds {
@@ -115,9 +115,9 @@ impl<H: Host> Image<H> {
     /// # Errors
     ///
     /// The module has more memories or tables than the engine allows.
-    pub fn link(module: &Module, limits: Limits, sandbox: Sandbox) -> Result<Self, ModuleError> {
+    pub fn link(module: &Module, limits: WasmVmLimits, sandbox: Sandbox) -> Result<Self, ModuleError> {
         let instance = link(module).map_err(|source| ModuleError::Code { source })?;
-        let shared = Shared { module: module.clone(), limits, sandbox: Arc::new(sandbox) };
+        let shared = ImageShared { module: module.clone(), limits, sandbox: Arc::new(sandbox) };
         Ok(Self { shared: Arc::new(shared), instance })
     }
 
@@ -127,7 +127,7 @@ impl<H: Host> Image<H> {
     }
 
     /// What its machines may use.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &WasmVmLimits {
         &self.shared.limits
     }
 
@@ -168,10 +168,10 @@ pub enum StartError {
     },
     /// The module failed.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Fault(#[from] ModuleFault),
 }
 
-fn link<H: Host>(module: &Module) -> wasmtime::Result<InstancePre<State<H>>> {
+fn link<H: Host>(module: &Module) -> wasmtime::Result<InstancePre<VmState<H>>> {
     let mut linker = Linker::new(module.engine().machine());
     calls::define(&mut linker)?;
     for namespace in ["wasi_snapshot_preview1", "wasi_unstable"] {

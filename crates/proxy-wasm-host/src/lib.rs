@@ -90,16 +90,16 @@ mod vm;
 
 pub mod abi;
 
-pub use fault::{Fault, FaultKind};
+pub use fault::{ModuleFault, ModuleFaultKind};
 pub use host::{
-    CallStatus, GrpcCall, GrpcStream, Host, HttpCall, LocalResponse, Output, PropertyPath, Rest, Scope,
+    CallStatus, CallerScope, GrpcCall, GrpcStream, Host, HttpCall, LocalResponse, Output, PropertyPath, Rest,
     SharedValue,
 };
 pub use ids::{CallId, ContextId, MetricId, QueueId};
-pub use image::{Image, Limits, StartError};
+pub use image::{Image, StartError, WasmVmLimits};
 pub use module::{Module, ModuleError, UnknownImports};
 pub use shared::{QueueListener, SharedLimits, SharedServices, SharedView};
-pub use vm::{Plugin, Refusal, Vm};
+pub use vm::{Plugin, PluginStartError, Vm};
 pub use wasm_sandbox::{
-    Allocation, Clock, Engine, EngineError, EngineSettings, Sandbox, SystemClock, Ticker,
+    Allocation, Engine, EngineError, EngineSettings, Sandbox, SystemClock, Ticker, WasiClock,
 };

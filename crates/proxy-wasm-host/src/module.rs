@@ -18,11 +18,11 @@ pub struct Module {
 }
 
 /// Where each callback is, by its number.
-pub(crate) type Callbacks = [Option<Found>; Callback::ALL.len()];
+pub(crate) type Callbacks = [Option<CallbackExport>; Callback::ALL.len()];
 
 /// An export that is a callback.
 #[derive(Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct CallbackExport {
     pub(crate) export: ModuleExport,
     pub(crate) signature: Signature,
 }
@@ -134,7 +134,7 @@ impl Module {
         &self.code
     }
 
-    pub(crate) fn found(&self, callback: Callback) -> Option<Found> {
+    pub(crate) fn found(&self, callback: Callback) -> Option<CallbackExport> {
         self.callbacks.get(callback as usize).copied().flatten()
     }
 
@@ -214,7 +214,7 @@ fn find_callbacks(code: &wasmtime::Module) -> Result<Callbacks, ModuleError> {
         let signature = check_export(code, callback.name(), signature_of(*callback))?;
         *slot = signature
             .zip(code.get_export_index(callback.name()))
-            .map(|(signature, export)| Found { export, signature });
+            .map(|(signature, export)| CallbackExport { export, signature });
     }
     Ok(callbacks)
 }

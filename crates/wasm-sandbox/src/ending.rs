@@ -7,7 +7,7 @@ use crate::store::Refused;
 
 /// How a call ended that did not return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ending {
+pub enum CallTermination {
     /// The module did what the machine forbids: `unreachable`, an address beyond its memory, a division by zero and the
     /// like; or it called what is [`Missing`].
     Trap,
@@ -26,7 +26,7 @@ pub enum Ending {
     Host,
 }
 
-impl Ending {
+impl CallTermination {
     /// What the machine's error means, of a call in which memory was or was not refused.
     pub fn of(error: &wasmtime::Error, refused: Option<Refused>) -> Self {
         let of_memory = refused.map(|refused| match refused {

@@ -15,8 +15,8 @@ mod region;
 mod store;
 mod wasi;
 
-pub use ending::{Ending, Exit, Missing, cause_of, message_of};
+pub use ending::{CallTermination, Exit, Missing, cause_of, message_of};
 pub use engine::{Allocation, Engine, EngineError, EngineSettings, Ticker};
 pub use region::{Beyond, Region};
-pub use store::{Bounds, Confined, Confinement, Line, Output, Refused, begin, confine, memory_of, put};
-pub use wasi::{Clock, Sandbox, SystemClock, define as define_wasi};
+pub use store::{Bounds, Confined, Confinement, Output, OutputLine, Refused, begin, confine, memory_of, put};
+pub use wasi::{Sandbox, SystemClock, WasiClock, define as define_wasi};

@@ -3,12 +3,12 @@
 use std::str;
 
 use crate::abi;
-use crate::crossing::Crossing;
+use crate::crossing::CallContext;
 
 /// Facts about an exchange. A text that is not known (yet) is empty.
 #[derive(Clone, Copy)]
 pub struct About<'a> {
-    crossing: &'a Crossing<'a>,
+    crossing: &'a CallContext<'a>,
 }
 
 /// One item of metadata.
@@ -49,7 +49,7 @@ macro_rules! numbers {
 }
 
 impl<'a> About<'a> {
-    pub(crate) fn of(crossing: &'a Crossing<'a>) -> Self {
+    pub(crate) fn of(crossing: &'a CallContext<'a>) -> Self {
         Self { crossing }
     }
 
@@ -98,7 +98,7 @@ impl<'a> About<'a> {
         })
     }
 
-    fn text(&self, of: impl FnOnce(&abi::About) -> abi::Text) -> &'a str {
+    fn text(&self, of: impl FnOnce(&abi::AbiAbout) -> abi::AbiText) -> &'a str {
         let Some(about) = self.crossing.view.about() else { return "" };
         str::from_utf8(self.crossing.view.text(of(about))).unwrap_or_default()
     }

@@ -5,50 +5,51 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crate::abi;
-use crate::crossing::Crossing;
+use crate::crossing::CallContext;
 use crate::edit_log::{EditLog, OwnLog};
 use crate::fault::Fault;
 use crate::guard;
-use crate::library::Slot;
+use crate::library::FilterSlot;
 use crate::overlay::OwnHead;
-use crate::paused::{self, Place};
+use crate::paused::{self, FilterPosition};
 use crate::phase::Phase;
-use crate::view::{RawHead, View};
+use crate::view::{CallView, RawHead};
 
 /// A hook to be entered elsewhere.
 struct Detached {
-    slot: Arc<Slot>,
-    place: Place,
+    slot: Arc<FilterSlot>,
+    place: FilterPosition,
     /// Our own reference to the state, beside the host's; 0 for none.
     state: u64,
     /// What filters before it in the call wrote.
     prior: Vec<u8>,
-    seen: Copy,
-    hook: Hook,
+    seen: OwnedCall,
+    hook: BlockingHook,
 }
 
 /// What is run elsewhere, with the state's number; answers with the contract's verdict and never panics.
-pub(crate) type Hook = Box<dyn FnOnce(&Slot, &Crossing<'_>, Place, u64) -> u8 + Send>;
+pub(crate) type BlockingHook =
+    Box<dyn FnOnce(&FilterSlot, &CallContext<'_>, FilterPosition, u64) -> u8 + Send>;
 
 /// A call and all it points to, copied.
-struct Copy {
-    call: abi::Call,
-    about: Vec<abi::About>,
+struct OwnedCall {
+    call: abi::AbiCall,
+    about: Vec<abi::AbiAbout>,
     texts: Vec<Vec<u8>>,
     heads: Vec<OwnHead>,
-    pairs: Vec<abi::Pair>,
+    pairs: Vec<abi::AbiPair>,
 }
 
 // SAFETY: the pointers lead to memory that belongs to the copy and is not changed any more.
-unsafe impl Send for Copy {}
+unsafe impl Send for OwnedCall {}
 
 /// Threads and what they have to do.
-struct Pool {
-    inner: Mutex<Queue>,
+struct BlockingPool {
+    inner: Mutex<BlockingQueue>,
     wakes: Condvar,
 }
 
-struct Queue {
+struct BlockingQueue {
     jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
@@ -56,20 +57,22 @@ struct Queue {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-static POOL: Pool =
-    Pool { inner: Mutex::new(Queue { jobs: VecDeque::new(), threads: 0, idle: 0 }), wakes: Condvar::new() };
+static POOL: BlockingPool = BlockingPool {
+    inner: Mutex::new(BlockingQueue { jobs: VecDeque::new(), threads: 0, idle: 0 }),
+    wakes: Condvar::new(),
+};
 
 /// Has a hook of the slot entered elsewhere.
 ///
 /// # Safety
 /// As [`detach`].
 pub(crate) unsafe fn enter(
-    slot: Arc<Slot>,
-    place: Place,
+    slot: Arc<FilterSlot>,
+    place: FilterPosition,
     state: u64,
-    crossing: &Crossing<'_>,
+    crossing: &CallContext<'_>,
 ) -> Result<(), Fault> {
-    let hook: Hook = Box::new(|slot, crossing, place, mut state| {
+    let hook: BlockingHook = Box::new(|slot, crossing, place, mut state| {
         // SAFETY: the state is of this filter's type, and the reference of `Detached` keeps it. A filter that keeps any state
         // was given one before, so that none is made here.
         unsafe { slot.instance().enter(crossing, place, &mut state) }
@@ -83,13 +86,13 @@ pub(crate) unsafe fn enter(
 /// # Safety
 /// `state` is 0, or a reference to a state of the slot's filter type that becomes this function's.
 pub(crate) unsafe fn detach(
-    slot: Arc<Slot>,
-    place: Place,
+    slot: Arc<FilterSlot>,
+    place: FilterPosition,
     state: u64,
-    crossing: &Crossing<'_>,
-    hook: Hook,
+    crossing: &CallContext<'_>,
+    hook: BlockingHook,
 ) -> Result<(), Fault> {
-    let seen = Copy::of(&crossing.view);
+    let seen = OwnedCall::of(&crossing.view);
     let prior = crossing.edits();
     let mut detached = Detached { slot, place, state, prior, seen, hook };
     run(Box::new(move || detached.run()))
@@ -119,8 +122,8 @@ pub(crate) fn run(job: Job) -> Result<(), Fault> {
     Ok(())
 }
 
-impl Pool {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+impl BlockingPool {
+    fn lock(&self) -> MutexGuard<'_, BlockingQueue> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -145,8 +148,8 @@ impl Detached {
     fn run(&mut self) {
         let Some(phase) = Phase::from_number(self.seen.call.phase) else { return };
         // SAFETY: the copy lives until the end of this function and is not changed.
-        let view = unsafe { View::new(self.seen.call) };
-        let crossing = Crossing::new(view, phase, &self.prior, EditLog::Own(OwnLog::default()));
+        let view = unsafe { CallView::new(self.seen.call) };
+        let crossing = CallContext::new(view, phase, &self.prior, EditLog::Own(OwnLog::default()));
         let hook = std::mem::replace(&mut self.hook, Box::new(|_, _, _, _| abi::PAUSE));
         let verdict = hook(&self.slot, &crossing, self.place, self.state);
         // What is over by now needs no answer.
@@ -163,8 +166,8 @@ impl Drop for Detached {
     }
 }
 
-impl Copy {
-    fn of(view: &View<'_>) -> Self {
+impl OwnedCall {
+    fn of(view: &CallView<'_>) -> Self {
         let call = *view.call();
         let mut copy =
             Self { call, about: Vec::new(), texts: Vec::new(), heads: Vec::new(), pairs: Vec::new() };
@@ -187,10 +190,10 @@ impl Copy {
         copy
     }
 
-    fn copy_about(&mut self, view: &View<'_>) {
+    fn copy_about(&mut self, view: &CallView<'_>) {
         let Some(about) = view.about() else { return };
         for pair in view.metadata() {
-            let pair = abi::Pair {
+            let pair = abi::AbiPair {
                 space: self.text(view, pair.space),
                 key: self.text(view, pair.key),
                 value: self.text(view, pair.value),
@@ -211,14 +214,14 @@ impl Copy {
         self.call.about = self.about.as_ptr();
     }
 
-    fn text(&mut self, view: &View<'_>, text: abi::Text) -> abi::Text {
+    fn text(&mut self, view: &CallView<'_>, text: abi::AbiText) -> abi::AbiText {
         let bytes = view.text(text).to_vec();
-        let own = abi::Text::of(&bytes);
+        let own = abi::AbiText::of(&bytes);
         self.texts.push(bytes);
         own
     }
 
-    fn head(&mut self, head: RawHead<'_>) -> abi::Head {
+    fn head(&mut self, head: RawHead<'_>) -> abi::AbiHead {
         let own = OwnHead::edited(head, std::iter::empty());
         let place = own.as_abi();
         self.heads.push(own);

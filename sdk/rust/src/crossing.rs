@@ -2,14 +2,14 @@
 
 use crate::abi;
 use crate::edit::EditError;
-use crate::edit_log::{EditLog, Record, Records};
+use crate::edit_log::{EditLog, EditLogRecord, EditLogRecords};
 use crate::overlay::{self, Arena, OwnHead};
 use crate::phase::Phase;
-use crate::view::{RawHead, View};
+use crate::view::{CallView, RawHead};
 
 /// What the hooks of one crossing share.
-pub(crate) struct Crossing<'a> {
-    pub(crate) view: View<'a>,
+pub(crate) struct CallContext<'a> {
+    pub(crate) view: CallView<'a>,
     pub(crate) phase: Phase,
     /// What earlier filters of the call wrote, where `log` does not hold it.
     prior: &'a [u8],
@@ -19,18 +19,18 @@ pub(crate) struct Crossing<'a> {
 
 /// Which section of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Section {
+pub(crate) enum HeadSection {
     Request,
     Response,
     Trailers,
 }
 
-impl<'a> Crossing<'a> {
-    pub(crate) fn new(view: View<'a>, phase: Phase, prior: &'a [u8], log: EditLog) -> Self {
+impl<'a> CallContext<'a> {
+    pub(crate) fn new(view: CallView<'a>, phase: Phase, prior: &'a [u8], log: EditLog) -> Self {
         Self { view, phase, prior, log, arena: Arena::default() }
     }
 
-    pub(crate) fn append(&self, record: Record<'_>) -> Result<(), EditError> {
+    pub(crate) fn append(&self, record: EditLogRecord<'_>) -> Result<(), EditError> {
         self.log.append(record)
     }
 
@@ -62,27 +62,27 @@ impl<'a> Crossing<'a> {
     }
 
     /// The section's fields as the host laid them out.
-    pub(crate) fn raw_head(&self, section: Section) -> RawHead<'a> {
+    pub(crate) fn raw_head(&self, section: HeadSection) -> RawHead<'a> {
         match section {
-            Section::Request => self.view.request(),
-            Section::Response => self.view.response(),
-            Section::Trailers => self.view.trailers(),
+            HeadSection::Request => self.view.request(),
+            HeadSection::Response => self.view.response(),
+            HeadSection::Trailers => self.view.trailers(),
         }
     }
 
     /// The section's fields with the edits of this crossing, of which there are some.
-    pub(crate) fn edited_head(&'a self, section: Section) -> RawHead<'a> {
+    pub(crate) fn edited_head(&'a self, section: HeadSection) -> RawHead<'a> {
         let head = self.raw_head(section);
         let own = self.read(|prior, log| OwnHead::edited(head, prior.chain(log)));
         self.arena.keep_head(own)
     }
 
     /// Whether edits of this crossing change fields of this section; of one of this name, if it is given.
-    pub(crate) fn is_edited(&self, section: Section, name: Option<&[u8]>) -> bool {
+    pub(crate) fn is_edited(&self, section: HeadSection, name: Option<&[u8]>) -> bool {
         if !self.has_edits() || section != self.edited_section() {
             return false;
         }
-        let is_about = |record: Record<'_>| {
+        let is_about = |record: EditLogRecord<'_>| {
             overlay::field_of(&record)
                 .is_some_and(|field| name.is_none_or(|name| field.eq_ignore_ascii_case(name)))
         };
@@ -137,7 +137,7 @@ impl<'a> Crossing<'a> {
             let name = name.strip_prefix(space.as_bytes()).and_then(|rest| rest.strip_prefix(b"\0"));
             name.is_some_and(is_key)
         };
-        let is_it = |record: &Record<'_>| record.op == abi::EDIT_METADATA && is_name(record.name);
+        let is_it = |record: &EditLogRecord<'_>| record.op == abi::EDIT_METADATA && is_name(record.name);
         if self.has_edits() {
             let last = self
                 .read(|prior, log| prior.chain(log).filter(is_it).last().map(|found| found.value.to_vec()));
@@ -156,16 +156,16 @@ impl<'a> Crossing<'a> {
         !self.prior.is_empty() || self.log.len() != 0
     }
 
-    fn read<R>(&self, look: impl FnOnce(Records<'_>, Records<'_>) -> R) -> R {
-        self.log.read(|log| look(Records::of(self.prior), log))
+    fn read<R>(&self, look: impl FnOnce(EditLogRecords<'_>, EditLogRecords<'_>) -> R) -> R {
+        self.log.read(|log| look(EditLogRecords::of(self.prior), log))
     }
 
     /// The section that edits of fields change in this phase.
-    fn edited_section(&self) -> Section {
+    fn edited_section(&self) -> HeadSection {
         match self.phase {
-            Phase::RequestHead | Phase::RequestBody => Section::Request,
-            Phase::ResponseHead | Phase::ResponseBody | Phase::Log => Section::Response,
-            Phase::RequestTrailers | Phase::ResponseTrailers => Section::Trailers,
+            Phase::RequestHead | Phase::RequestBody => HeadSection::Request,
+            Phase::ResponseHead | Phase::ResponseBody | Phase::Log => HeadSection::Response,
+            Phase::RequestTrailers | Phase::ResponseTrailers => HeadSection::Trailers,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::phase::Phase;
 /// # Errors
 /// Each method fails with [`EditError::Phase`] where the phase has no such thing to change, and with [`EditError::TooLarge`]
 /// where the edits of the call would be more than 16 MiB. Then nothing has been changed.
-pub trait Edit: sealed::Sink {
+pub trait Edit: sealed::EditSink {
     /// One field in the place of all of this name.
     fn set(&mut self, name: impl FieldName, value: impl AsRef<[u8]>) -> Result<(), EditError> {
         self.write(abi::EDIT_SET, name.name(), value.as_ref(), 0)
@@ -121,7 +121,7 @@ pub enum EditError {
     Paused,
 }
 
-impl<T: sealed::Sink> Edit for T {}
+impl<T: sealed::EditSink> Edit for T {}
 
 pub(crate) mod sealed {
     use super::{EditError, may_edit, what_of};
@@ -129,7 +129,7 @@ pub(crate) mod sealed {
 
     /// Where edits go.
     #[expect(unnameable_types, reason = "nobody else implements it")]
-    pub trait Sink {
+    pub trait EditSink {
         /// The phase in which the hook was entered.
         fn sink_phase(&self) -> Phase;
 

@@ -22,13 +22,13 @@ pub(crate) struct OwnLog {
 
 /// The room for edits in a call of the host.
 pub(crate) struct HostRoom {
-    call: *mut abi::Call,
-    grow: unsafe extern "C" fn(*mut abi::Call, u32) -> i32,
+    call: *mut abi::AbiCall,
+    grow: unsafe extern "C" fn(*mut abi::AbiCall, u32) -> i32,
 }
 
 /// One edit, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Record<'r> {
+pub(crate) struct EditLogRecord<'r> {
     pub(crate) op: u16,
     pub(crate) step: u16,
     pub(crate) number: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Record<'r> {
 
 /// The records of a log, one after the other.
 #[derive(Clone, Debug)]
-pub(crate) struct Records<'r> {
+pub(crate) struct EditLogRecords<'r> {
     rest: &'r [u8],
 }
 
@@ -49,8 +49,8 @@ impl HostRoom {
     /// As long as this lives, `call` is the call that this thread was entered with: `edits` has room for `edits_cap` bytes, of
     /// which `edits_len` are written, nobody else touches these members, and `grow` is the host's function.
     pub(crate) unsafe fn new(
-        call: *mut abi::Call,
-        grow: unsafe extern "C" fn(*mut abi::Call, u32) -> i32,
+        call: *mut abi::AbiCall,
+        grow: unsafe extern "C" fn(*mut abi::AbiCall, u32) -> i32,
     ) -> Self {
         Self { call, grow }
     }
@@ -69,7 +69,7 @@ impl HostRoom {
         (call.edits, call.edits_cap, call.edits_len)
     }
 
-    fn append(&self, record: Record<'_>) -> Result<(), EditError> {
+    fn append(&self, record: EditLogRecord<'_>) -> Result<(), EditError> {
         let size = record.size()?;
         let (_, cap, len) = self.room();
         if cap.saturating_sub(len) < size {
@@ -85,7 +85,7 @@ impl HostRoom {
         }
         // SAFETY: `len` bytes are written there, so the place behind them is within the room or at its end.
         let end = unsafe { edits.add(len as usize) };
-        let mut writer = Writer { end };
+        let mut writer = RawEditWriter { end };
         // SAFETY: `size` bytes of room lie behind `end`, which is what the pieces of a record add up to.
         unsafe { writer.write(&record, size) };
         // SAFETY: the call is valid for writing and no reference to it is alive (see `new`).
@@ -105,14 +105,14 @@ impl HostRoom {
 }
 
 /// Writes into raw room.
-struct Writer {
+struct RawEditWriter {
     end: *mut u8,
 }
 
-impl Writer {
+impl RawEditWriter {
     /// # Safety
     /// `size`, which is the record's, bytes of room lie behind `end`.
-    unsafe fn write(&mut self, record: &Record<'_>, size: u32) {
+    unsafe fn write(&mut self, record: &EditLogRecord<'_>, size: u32) {
         for piece in [&record.header()[..], record.name, record.value, record.padding(size)] {
             // SAFETY: source and target do not overlap, one being the filter's and the other the host's, and there is room.
             unsafe { ptr::copy_nonoverlapping(piece.as_ptr(), self.end, piece.len()) };
@@ -127,7 +127,7 @@ impl EditLog {
     ///
     /// # Errors
     /// [`EditError::TooLarge`] beyond the limit of all edits of a call.
-    pub(crate) fn append(&self, record: Record<'_>) -> Result<(), EditError> {
+    pub(crate) fn append(&self, record: EditLogRecord<'_>) -> Result<(), EditError> {
         match self {
             Self::Host(room) => room.append(record),
             Self::Own(log) => log.append(record),
@@ -151,10 +151,10 @@ impl EditLog {
     }
 
     /// Looks at what is written. `look` must not write.
-    pub(crate) fn read<R>(&self, look: impl FnOnce(Records<'_>) -> R) -> R {
+    pub(crate) fn read<R>(&self, look: impl FnOnce(EditLogRecords<'_>) -> R) -> R {
         match self {
-            Self::Host(room) => look(Records::of(room.written())),
-            Self::Own(log) => look(Records::of(&log.bytes.borrow())),
+            Self::Host(room) => look(EditLogRecords::of(room.written())),
+            Self::Own(log) => look(EditLogRecords::of(&log.bytes.borrow())),
         }
     }
 }
@@ -166,7 +166,7 @@ impl OwnLog {
     }
 
     /// As [`EditLog::append`].
-    pub(crate) fn append(&self, record: Record<'_>) -> Result<(), EditError> {
+    pub(crate) fn append(&self, record: EditLogRecord<'_>) -> Result<(), EditError> {
         let size = record.size()?;
         let mut bytes = self.bytes.borrow_mut();
         if bytes.len() + size as usize > BYTES_MAX {
@@ -185,7 +185,7 @@ impl OwnLog {
     }
 }
 
-impl Record<'_> {
+impl EditLogRecord<'_> {
     /// Bytes of the record with its padding.
     fn size(&self) -> Result<u32, EditError> {
         let size = (HEADER_LEN + self.name.len() + self.value.len()).next_multiple_of(8);
@@ -214,7 +214,7 @@ impl Record<'_> {
     }
 }
 
-impl<'r> Records<'r> {
+impl<'r> EditLogRecords<'r> {
     /// The records in these bytes.
     pub(crate) fn of(bytes: &'r [u8]) -> Self {
         Self { rest: bytes }
@@ -226,11 +226,11 @@ impl<'r> Records<'r> {
     }
 }
 
-impl<'r> Iterator for Records<'r> {
-    type Item = Record<'r>;
+impl<'r> Iterator for EditLogRecords<'r> {
+    type Item = EditLogRecord<'r>;
 
     /// The next record; none where the bytes are no whole record, which a log never holds.
-    fn next(&mut self) -> Option<Record<'r>> {
+    fn next(&mut self) -> Option<EditLogRecord<'r>> {
         let (header, rest) = self.rest.split_first_chunk::<HEADER_LEN>()?;
         let [op_0, op_1, step_0, step_1, name_0, name_1, name_2, name_3, rest_of @ ..] = *header;
         let [value_0, value_1, value_2, value_3, number_0, number_1, number_2, number_3] = rest_of;
@@ -240,7 +240,7 @@ impl<'r> Iterator for Records<'r> {
         let (value, _) = after.split_at_checked(value_len)?;
         let size = (HEADER_LEN + name_len + value_len).next_multiple_of(8);
         self.rest = self.rest.get(size..).unwrap_or_default();
-        Some(Record {
+        Some(EditLogRecord {
             op: u16::from_ne_bytes([op_0, op_1]),
             step: u16::from_ne_bytes([step_0, step_1]),
             number: u32::from_ne_bytes([number_0, number_1, number_2, number_3]),
@@ -250,7 +250,7 @@ impl<'r> Iterator for Records<'r> {
     }
 }
 
-const HEADER_LEN: usize = size_of::<abi::Edit>();
+const HEADER_LEN: usize = size_of::<abi::AbiEdit>();
 /// The host gives no more room than this.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -258,8 +258,8 @@ const BYTES_MAX: usize = 16 * 1024 * 1024;
 mod tests {
     use super::*;
 
-    fn record<'r>(op: u16, step: u16, number: u32, name: &'r str, value: &'r str) -> Record<'r> {
-        Record { op, step, number, name: name.as_bytes(), value: value.as_bytes() }
+    fn record<'r>(op: u16, step: u16, number: u32, name: &'r str, value: &'r str) -> EditLogRecord<'r> {
+        EditLogRecord { op, step, number, name: name.as_bytes(), value: value.as_bytes() }
     }
 
     #[test]
@@ -287,10 +287,10 @@ mod tests {
         all.iter().for_each(|record| log.append(*record).expect("it fits"));
         let bytes = log.into_bytes();
         assert_eq!(bytes.len() % 8, 0);
-        assert_eq!(Records::of(&bytes).collect::<Vec<_>>(), all);
+        assert_eq!(EditLogRecords::of(&bytes).collect::<Vec<_>>(), all);
         for len in 0..bytes.len() {
             let some = bytes.get(..len).unwrap_or_default();
-            assert!(Records::of(some).count() <= all.len());
+            assert!(EditLogRecords::of(some).count() <= all.len());
         }
     }
 
@@ -299,11 +299,11 @@ mod tests {
     fn too_much_is_refused_and_changes_nothing() {
         let log = OwnLog::default();
         let large = vec![0; BYTES_MAX - HEADER_LEN];
-        log.append(Record { op: 8, step: 0, number: 0, name: &[], value: &large }).expect("just fits");
+        log.append(EditLogRecord { op: 8, step: 0, number: 0, name: &[], value: &large }).expect("just fits");
         assert_eq!(log.append(record(1, 0, 0, "", "")), Err(EditError::TooLarge));
         assert_eq!(log.into_bytes().len(), BYTES_MAX);
         let beyond = vec![0; BYTES_MAX];
-        let record = Record { op: 8, step: 0, number: 0, name: &[], value: &beyond };
+        let record = EditLogRecord { op: 8, step: 0, number: 0, name: &[], value: &beyond };
         assert_eq!(OwnLog::default().append(record), Err(EditError::TooLarge));
     }
 }

@@ -6,18 +6,18 @@ use std::str;
 
 use crate::abi;
 use crate::about::About;
-use crate::blocking::{self, Hook};
-use crate::crossing::{Crossing, Section};
+use crate::blocking::{self, BlockingHook};
+use crate::crossing::{CallContext, HeadSection};
 use crate::edit::{EditError, sealed};
-use crate::edit_log::{OwnLog, Record};
+use crate::edit_log::{EditLogRecord, OwnLog};
 use crate::fault::Fault;
 use crate::guard;
 use crate::head::Head;
 use crate::instance;
-use crate::library::Slot;
+use crate::library::FilterSlot;
 use crate::log::LogTarget;
 use crate::outbound::{Answer, Outbound, OutboundCall, OutboundError};
-use crate::paused::{Paused, Place};
+use crate::paused::{FilterPosition, Paused};
 use crate::phase::{Phase, Version};
 use crate::place::Places;
 use crate::state::{StateAccess, StateCell};
@@ -28,8 +28,8 @@ use crate::verdict::{PauseToken, Verdict};
 /// What it gives out can be looked at until the hook returns, also after changes; changes are methods of [`crate::Edit`].
 /// Reading shows the message with the changes made so far.
 pub struct Exchange<'a, S> {
-    crossing: &'a Crossing<'a>,
-    place: Place,
+    crossing: &'a CallContext<'a>,
+    place: FilterPosition,
     state: StateAccess<'a, S>,
     is_paused: bool,
     /// A hook is one thread's affair: what is seen is memory of the worker.
@@ -37,7 +37,11 @@ pub struct Exchange<'a, S> {
 }
 
 impl<'a, S: Default> Exchange<'a, S> {
-    pub(crate) fn new(crossing: &'a Crossing<'a>, place: Place, state: StateAccess<'a, S>) -> Self {
+    pub(crate) fn new(
+        crossing: &'a CallContext<'a>,
+        place: FilterPosition,
+        state: StateAccess<'a, S>,
+    ) -> Self {
         Self { crossing, place, state, is_paused: false, on_thread: PhantomData }
     }
 
@@ -65,7 +69,7 @@ impl<S: Default + Send + 'static> Exchange<'_, S> {
         if self.crossing.is_detached() {
             return go_on(self);
         }
-        let hook: Hook = Box::new(move |_, crossing, place, state| {
+        let hook: BlockingHook = Box::new(move |_, crossing, place, state| {
             let cell = OnceCell::new();
             if state != 0 {
                 // SAFETY: the number is of this exchange's state, and whoever runs this holds a reference to it.
@@ -77,7 +81,7 @@ impl<S: Default + Send + 'static> Exchange<'_, S> {
             instance::say(crossing, place, outcome.unwrap_or_else(Err), 0)
         });
         // SAFETY: the call that this hook was entered with lasts, so the host has what was entered.
-        let slot = unsafe { Slot::share(self.place.slot) };
+        let slot = unsafe { FilterSlot::share(self.place.slot) };
         let state = self.state.share();
         // SAFETY: the reference to the state was just counted and is of the slot's filter.
         unsafe { blocking::detach(slot, self.place, state, self.crossing, hook) }?;
@@ -96,19 +100,19 @@ impl<'a, S> Exchange<'a, S> {
     /// The request's head.
     #[must_use]
     pub fn request(&self) -> Head<'a> {
-        Head::of_crossing(self.crossing, Section::Request)
+        Head::of_crossing(self.crossing, HeadSection::Request)
     }
 
     /// The response's head; without fields before [`Phase::ResponseHead`].
     #[must_use]
     pub fn response(&self) -> Head<'a> {
-        Head::of_crossing(self.crossing, Section::Response)
+        Head::of_crossing(self.crossing, HeadSection::Response)
     }
 
     /// The trailers, in their phases; else without fields.
     #[must_use]
     pub fn trailers(&self) -> Head<'a> {
-        Head::of_crossing(self.crossing, Section::Trailers)
+        Head::of_crossing(self.crossing, HeadSection::Trailers)
     }
 
     /// The piece of the body, or the whole where it was collected; empty outside the phases of bodies.
@@ -255,7 +259,7 @@ impl<'a, S> Exchange<'a, S> {
     }
 }
 
-impl<S> sealed::Sink for Exchange<'_, S> {
+impl<S> sealed::EditSink for Exchange<'_, S> {
     fn sink_phase(&self) -> Phase {
         self.crossing.phase
     }
@@ -264,7 +268,7 @@ impl<S> sealed::Sink for Exchange<'_, S> {
         if self.is_paused {
             return Err(EditError::Paused);
         }
-        self.crossing.append(Record { op, step: self.place.step, number, name, value })
+        self.crossing.append(EditLogRecord { op, step: self.place.step, number, name, value })
     }
 }
 

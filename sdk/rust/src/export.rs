@@ -5,27 +5,27 @@ use crate::context::Context;
 use crate::filter::Filter;
 use crate::guard;
 use crate::host;
-use crate::instance::{Configured, Instance};
-use crate::library::{self, Slot};
+use crate::instance::{Configured, FilterInstance};
+use crate::library::{self, FilterSlot};
 use crate::outbound;
 use crate::view::list;
 
 /// The filters of a library, as [`crate::filters!`] lists them.
 pub trait FilterSet: 'static {
     /// Names and types.
-    const ENTRIES: &'static [Entry];
+    const ENTRIES: &'static [FilterEntry];
 }
 
 /// One filter of a library.
-pub struct Entry {
+pub struct FilterEntry {
     name: &'static str,
     make: Make,
 }
 
 /// Makes a filter of one type from its configuration.
-type Make = fn(&str, Context) -> Result<Box<dyn Instance>, String>;
+type Make = fn(&str, Context) -> Result<Box<dyn FilterInstance>, String>;
 
-impl Entry {
+impl FilterEntry {
     /// A filter type under a name.
     #[must_use]
     pub const fn of<F: Filter>(name: &'static str) -> Self {
@@ -39,7 +39,7 @@ impl Entry {
     }
 }
 
-impl std::fmt::Debug for Entry {
+impl std::fmt::Debug for FilterEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Entry").field(&self.name).finish()
     }
@@ -71,7 +71,7 @@ macro_rules! filters {
         pub struct Filters;
 
         impl $crate::FilterSet for Filters {
-            const ENTRIES: &'static [$crate::Entry] = &[$($crate::Entry::of::<$filter>($name)),+];
+            const ENTRIES: &'static [$crate::FilterEntry] = &[$($crate::FilterEntry::of::<$filter>($name)),+];
         }
 
         /// What eddy calls first.
@@ -80,8 +80,8 @@ macro_rules! filters {
         /// `host` is the host's table of functions, which lives as long as the process.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn eddy_library_open(
-            host: *const $crate::abi::Host,
-        ) -> *const $crate::abi::Library {
+            host: *const $crate::abi::AbiHost,
+        ) -> *const $crate::abi::AbiLibrary {
             // SAFETY: as the caller says.
             unsafe { $crate::open::<Filters>(host) }
         }
@@ -94,10 +94,10 @@ macro_rules! filters {
 ///
 /// # Safety
 /// `host` is null or the host's table of functions, which lives as long as the process.
-pub unsafe fn open<L: FilterSet>(host: *const abi::Host) -> *const abi::Library {
+pub unsafe fn open<L: FilterSet>(host: *const abi::AbiHost) -> *const abi::AbiLibrary {
     // SAFETY: null or valid, as the caller says.
     let Some(offered) = (unsafe { host.as_ref() }) else { return std::ptr::null() };
-    if offered.abi != abi::ABI || (offered.size as usize) < size_of::<abi::Host>() {
+    if offered.abi != abi::ABI || (offered.size as usize) < size_of::<abi::AbiHost>() {
         let message =
             format!("the library speaks version {} of eddy's contract, the host {}", abi::ABI, offered.abi);
         // SAFETY: the beginning of the table is the same in every version, and the bytes lie there.
@@ -107,14 +107,15 @@ pub unsafe fn open<L: FilterSet>(host: *const abi::Host) -> *const abi::Library 
     // SAFETY: as the caller says.
     unsafe { host::keep(host) };
     guard::install();
-    let names: Vec<abi::Text> = L::ENTRIES.iter().map(|entry| abi::Text::of(entry.name.as_bytes())).collect();
-    let names: &'static [abi::Text] = names.leak();
+    let names: Vec<abi::AbiText> =
+        L::ENTRIES.iter().map(|entry| abi::AbiText::of(entry.name.as_bytes())).collect();
+    let names: &'static [abi::AbiText] = names.leak();
     // Both live as long as the process, as the contract wants it: a library is opened once.
-    Box::leak(Box::new(abi::Library {
+    Box::leak(Box::new(abi::AbiLibrary {
         abi: abi::ABI,
-        size: size_32::<abi::Library>(),
-        sdk: abi::Text::of(SDK.as_bytes()),
-        toolchain: abi::Text::of(TOOLCHAIN.as_bytes()),
+        size: size_32::<abi::AbiLibrary>(),
+        sdk: abi::AbiText::of(SDK.as_bytes()),
+        toolchain: abi::AbiText::of(TOOLCHAIN.as_bytes()),
         filters: names.as_ptr(),
         filters_len: names.len() as u64,
         filter_new: filter_new::<L>,
@@ -128,11 +129,11 @@ pub unsafe fn open<L: FilterSet>(host: *const abi::Host) -> *const abi::Library 
 }
 
 unsafe extern "C" fn filter_new<L: FilterSet>(
-    name: abi::Text,
-    config: abi::Text,
+    name: abi::AbiText,
+    config: abi::AbiText,
     id: u32,
     info: *mut abi::FilterInfo,
-    error: *mut abi::Text,
+    error: *mut abi::AbiText,
 ) -> i32 {
     // SAFETY: the host's text is valid while this runs.
     let name = unsafe { text(name) };
@@ -145,7 +146,7 @@ unsafe extern "C" fn filter_new<L: FilterSet>(
         let instance = (entry.make)(config, Context::new(id))?;
         let flags = if instance.only_reads_bodies() { abi::FILTER_READS_BODY } else { 0 };
         let interest = instance.interest().bits();
-        Ok::<_, String>((Slot::new(instance, id), interest, flags))
+        Ok::<_, String>((FilterSlot::new(instance, id), interest, flags))
     });
     match made.unwrap_or_else(|fault| Err(fault.to_string())) {
         Ok((slot, interest, flags)) => {
@@ -161,14 +162,19 @@ unsafe extern "C" fn filter_new<L: FilterSet>(
     }
 }
 
-unsafe extern "C" fn config_new(filter: u64, config: abi::Text, out: *mut u64, error: *mut abi::Text) -> i32 {
+unsafe extern "C" fn config_new(
+    filter: u64,
+    config: abi::AbiText,
+    out: *mut u64,
+    error: *mut abi::AbiText,
+) -> i32 {
     // SAFETY: the number is one of `filter_new`, and the filter is not freed yet.
-    let slot = unsafe { Slot::of(filter) };
+    let slot = unsafe { FilterSlot::of(filter) };
     // SAFETY: the host's text is valid while this runs.
     let config = unsafe { text(config) };
     let made = guard::catch(|| {
         let config = std::str::from_utf8(config).map_err(|error| error.to_string())?;
-        Ok::<_, String>(Slot::new(slot.instance().for_rule(config)?, slot.id()))
+        Ok::<_, String>(FilterSlot::new(slot.instance().for_rule(config)?, slot.id()))
     });
     match made.unwrap_or_else(|fault| Err(fault.to_string())) {
         Ok(made) => {
@@ -191,7 +197,7 @@ unsafe extern "C" fn filter_free(filter: u64) {
     unsafe { free(filter) };
 }
 
-unsafe extern "C" fn run(call: *mut abi::Call) {
+unsafe extern "C" fn run(call: *mut abi::AbiCall) {
     let caught = guard::catch(|| {
         // SAFETY: the call is the host's, by the contract.
         unsafe { library::run(call) };
@@ -204,7 +210,7 @@ unsafe extern "C" fn run(call: *mut abi::Call) {
     }
 }
 
-unsafe extern "C" fn event(event: *const abi::Event) {
+unsafe extern "C" fn event(event: *const abi::AbiEvent) {
     // SAFETY: null, or the host's event, valid while this runs.
     let Some(event) = (unsafe { event.as_ref() }) else { return };
     let caught = guard::catch(|| {
@@ -218,7 +224,7 @@ unsafe extern "C" fn event(event: *const abi::Event) {
 }
 
 /// Makes the first filter of a call the one that failed.
-fn fail(call: &mut abi::Call) {
+fn fail(call: &mut abi::AbiCall) {
     call.stopped = 0;
     if call.steps_len == 0 {
         return;
@@ -232,7 +238,7 @@ fn fail(call: &mut abi::Call) {
 /// `number` is one of [`Slot::into_number`] and used no more.
 unsafe fn free(number: u64) {
     // SAFETY: as the caller says.
-    let slot = unsafe { Slot::take(number) };
+    let slot = unsafe { FilterSlot::take(number) };
     let id = slot.id();
     if let Err(fault) = guard::catch(|| drop(slot)) {
         host::log(id, abi::ERROR, &format!("a filter that was dropped: {fault}"));
@@ -243,7 +249,7 @@ unsafe fn free(number: u64) {
 ///
 /// # Safety
 /// `error` is null or points to a text whose bytes can be written.
-unsafe fn refuse(error: *mut abi::Text, message: &str) -> i32 {
+unsafe fn refuse(error: *mut abi::AbiText, message: &str) -> i32 {
     // SAFETY: null or valid, as the caller says.
     if let Some(error) = unsafe { error.as_mut() } {
         let len = message.floor_char_boundary(error.len);
@@ -258,7 +264,7 @@ unsafe fn refuse(error: *mut abi::Text, message: &str) -> i32 {
 
 /// # Safety
 /// The text's bytes are valid for `'a`.
-unsafe fn text<'a>(text: abi::Text) -> &'a [u8] {
+unsafe fn text<'a>(text: abi::AbiText) -> &'a [u8] {
     // SAFETY: as the caller says.
     unsafe { list(text.data, text.len) }
 }

@@ -4,20 +4,20 @@ use std::fmt;
 use std::str;
 
 use crate::abi;
-use crate::crossing::{Crossing, Section};
+use crate::crossing::{CallContext, HeadSection};
 use crate::field::{FieldId, FieldName};
 use crate::view::RawHead;
 
 /// A head or trailer section; what it gives out can be looked at until the hook returns.
 #[derive(Clone, Copy)]
 pub struct Head<'a> {
-    source: Source<'a>,
+    source: HeadSource<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Source<'a> {
+enum HeadSource<'a> {
     /// Of the exchange, where edits may have changed it.
-    Crossing(&'a Crossing<'a>, Section),
+    Crossing(&'a CallContext<'a>, HeadSection),
     /// Of something else, as it is.
     Raw(RawHead<'a>),
 }
@@ -39,16 +39,16 @@ pub struct Field<'a> {
 #[derive(Clone)]
 pub struct Fields<'a> {
     head: RawHead<'a>,
-    rest: std::slice::Iter<'a, abi::Field>,
+    rest: std::slice::Iter<'a, abi::AbiField>,
 }
 
 impl<'a> Head<'a> {
-    pub(crate) fn of_crossing(crossing: &'a Crossing<'a>, section: Section) -> Self {
-        Self { source: Source::Crossing(crossing, section) }
+    pub(crate) fn of_crossing(crossing: &'a CallContext<'a>, section: HeadSection) -> Self {
+        Self { source: HeadSource::Crossing(crossing, section) }
     }
 
     pub(crate) fn of_raw(head: RawHead<'a>) -> Self {
-        Self { source: Source::Raw(head) }
+        Self { source: HeadSource::Raw(head) }
     }
 
     /// The value of the first field of this name.
@@ -75,11 +75,11 @@ impl<'a> Head<'a> {
     /// The values of all fields of this name, in order.
     pub fn all<N: FieldName>(&self, name: N) -> impl Iterator<Item = &'a [u8]> + use<'a, N> {
         let head = match self.source {
-            Source::Raw(head) => head,
-            Source::Crossing(crossing, section) if crossing.is_edited(section, Some(name.name())) => {
+            HeadSource::Raw(head) => head,
+            HeadSource::Crossing(crossing, section) if crossing.is_edited(section, Some(name.name())) => {
                 crossing.edited_head(section)
             }
-            Source::Crossing(crossing, section) => crossing.raw_head(section),
+            HeadSource::Crossing(crossing, section) => crossing.raw_head(section),
         };
         let found = head.fields.iter().filter(move |field| match name.id() {
             Some(id) => field.id == id.number(),
@@ -96,11 +96,11 @@ impl<'a> Head<'a> {
     #[must_use]
     pub fn fields(&self) -> Fields<'a> {
         let head = match self.source {
-            Source::Raw(head) => head,
-            Source::Crossing(crossing, section) if crossing.is_edited(section, None) => {
+            HeadSource::Raw(head) => head,
+            HeadSource::Crossing(crossing, section) if crossing.is_edited(section, None) => {
                 crossing.edited_head(section)
             }
-            Source::Crossing(crossing, section) => crossing.raw_head(section),
+            HeadSource::Crossing(crossing, section) => crossing.raw_head(section),
         };
         Fields { head, rest: head.fields.iter() }
     }

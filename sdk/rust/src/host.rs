@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use crate::abi;
 
 /// The host, once it has opened the library.
-static HOST: AtomicPtr<abi::Host> = AtomicPtr::new(std::ptr::null_mut());
+static HOST: AtomicPtr<abi::AbiHost> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Keeps the host.
 ///
 /// # Safety
 /// `host` is null or points to the host's table of functions, which is valid as long as the process lives.
-pub(crate) unsafe fn keep(host: *const abi::Host) {
+pub(crate) unsafe fn keep(host: *const abi::AbiHost) {
     HOST.store(host.cast_mut(), Ordering::Release);
 }
 
 /// The host; none where no host has opened the library.
-pub(crate) fn host() -> Option<&'static abi::Host> {
+pub(crate) fn host() -> Option<&'static abi::AbiHost> {
     let host = HOST.load(Ordering::Acquire);
     // SAFETY: null, or a table that lives as long as the process (see `keep`).
     unsafe { host.as_ref() }
@@ -58,7 +58,7 @@ pub(crate) fn metric(filter: u32, kind: u32, name: &str, bounds: &[u64]) -> Resu
 ///
 /// # Safety
 /// What `request` points to can be read while this runs.
-pub(crate) unsafe fn send(request: &abi::Outbound) -> i32 {
+pub(crate) unsafe fn send(request: &abi::AbiOutbound) -> i32 {
     let Some(host) = host() else { return abi::INVALID };
     // SAFETY: the host copies what the request points to before it returns, and the caller says that it lies there.
     unsafe { (host.send)(request) }

@@ -7,24 +7,24 @@ use serde_json::Value;
 
 use crate::abi;
 use crate::context::Context;
-use crate::crossing::Crossing;
+use crate::crossing::CallContext;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::filter::{End, Filter};
 use crate::guard;
 use crate::log::{Level, LogTarget};
-use crate::paused::{Place, fault_record, write_reply};
+use crate::paused::{FilterPosition, fault_record, write_reply};
 use crate::phase::{Interest, Phase};
 use crate::state::{StateAccess, StateCell};
 use crate::verdict::Verdict;
 
 /// A filter of any type.
-pub(crate) trait Instance: Send + Sync {
+pub(crate) trait FilterInstance: Send + Sync {
     /// Enters the hook of the phase; answers with the contract's verdict. Never panics.
     ///
     /// # Safety
     /// `state` is 0 or what an earlier entry of the same filter in the same exchange left there.
-    unsafe fn enter(&self, crossing: &Crossing<'_>, place: Place, state: &mut u64) -> u8;
+    unsafe fn enter(&self, crossing: &CallContext<'_>, place: FilterPosition, state: &mut u64) -> u8;
 
     /// A state for entries elsewhere than on the worker; 0 where the filter keeps none.
     fn state_for_blocking(&self) -> u64;
@@ -54,7 +54,7 @@ pub(crate) trait Instance: Send + Sync {
     unsafe fn end(&self, state: u64, end: End);
 
     /// The filter that takes this one's place for a rule.
-    fn for_rule(&self, config: &str) -> Result<Box<dyn Instance>, String>;
+    fn for_rule(&self, config: &str) -> Result<Box<dyn FilterInstance>, String>;
 
     fn interest(&self) -> Interest;
 
@@ -70,7 +70,7 @@ pub(crate) struct Configured<F> {
 
 impl<F: Filter> Configured<F> {
     /// Makes a filter. Never panics.
-    pub(crate) fn make(config: &str, context: Context) -> Result<Box<dyn Instance>, String> {
+    pub(crate) fn make(config: &str, context: Context) -> Result<Box<dyn FilterInstance>, String> {
         let own: Value = serde_json::from_str(config).map_err(|error| error.to_string())?;
         let parsed = parse::<F>(own.clone())?;
         let made = guard::catch(|| F::new(parsed, &context)).map_err(|fault| fault.to_string())?;
@@ -99,8 +99,8 @@ impl<F: Filter> Configured<F> {
     }
 }
 
-impl<F: Filter> Instance for Configured<F> {
-    unsafe fn enter(&self, crossing: &Crossing<'_>, place: Place, state: &mut u64) -> u8 {
+impl<F: Filter> FilterInstance for Configured<F> {
+    unsafe fn enter(&self, crossing: &CallContext<'_>, place: FilterPosition, state: &mut u64) -> u8 {
         let cell = OnceCell::new();
         if *state != 0 {
             // SAFETY: the number is of this filter type's state and the host still has it, as the caller says.
@@ -168,7 +168,7 @@ impl<F: Filter> Instance for Configured<F> {
         }
     }
 
-    fn for_rule(&self, config: &str) -> Result<Box<dyn Instance>, String> {
+    fn for_rule(&self, config: &str) -> Result<Box<dyn FilterInstance>, String> {
         let rule: Value = serde_json::from_str(config).map_err(|error| error.to_string())?;
         let merged = guard::catch(|| F::merge(&self.own, rule)).map_err(|fault| fault.to_string())?;
         let parsed = parse::<F>(merged.clone())?;
@@ -194,8 +194,8 @@ fn parse<F: Filter>(config: Value) -> Result<F::Config, String> {
 
 /// Writes down what a hook said, and answers with its number. What a hook that failed wrote before is taken back.
 pub(crate) fn say(
-    crossing: &Crossing<'_>,
-    place: Place,
+    crossing: &CallContext<'_>,
+    place: FilterPosition,
     verdict: Result<Verdict, Fault>,
     edits_before: usize,
 ) -> u8 {

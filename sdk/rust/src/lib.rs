@@ -79,7 +79,7 @@ pub use about::{About, Metadata};
 pub use context::Context;
 pub use edit::{Edit, EditError, OnlyThere};
 pub use exchange::Exchange;
-pub use export::{Entry, FilterSet, open};
+pub use export::{FilterEntry, FilterSet, open};
 pub use fault::Fault;
 pub use field::{FieldId, FieldName};
 pub use filter::{End, Filter};

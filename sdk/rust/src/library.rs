@@ -5,28 +5,28 @@ use std::time::Instant;
 
 use crate::abi;
 use crate::blocking;
-use crate::crossing::Crossing;
+use crate::crossing::CallContext;
 use crate::edit_log::{EditLog, HostRoom};
 use crate::filter::End;
 use crate::host;
-use crate::instance::Instance;
+use crate::instance::FilterInstance;
 use crate::metric::OnWorker;
-use crate::paused::{Place, fault_record};
+use crate::paused::{FilterPosition, fault_record};
 use crate::phase::Phase;
-use crate::view::View;
+use crate::view::CallView;
 
 /// A filter, or what takes its place for a rule; the host keeps a counted reference to it as a number.
-pub(crate) struct Slot {
-    instance: Box<dyn Instance>,
+pub(crate) struct FilterSlot {
+    instance: Box<dyn FilterInstance>,
     id: u32,
 }
 
-impl Slot {
-    pub(crate) fn new(instance: Box<dyn Instance>, id: u32) -> Arc<Self> {
+impl FilterSlot {
+    pub(crate) fn new(instance: Box<dyn FilterInstance>, id: u32) -> Arc<Self> {
         Arc::new(Self { instance, id })
     }
 
-    pub(crate) fn instance(&self) -> &dyn Instance {
+    pub(crate) fn instance(&self) -> &dyn FilterInstance {
         &*self.instance
     }
 
@@ -77,19 +77,19 @@ impl Slot {
 ///
 /// # Safety
 /// `call` is a call of the host by the contract: valid while this runs, with numbers that this library gave.
-pub(crate) unsafe fn run(call: *mut abi::Call) {
+pub(crate) unsafe fn run(call: *mut abi::AbiCall) {
     // SAFETY: the call is valid for reading.
     let seen = unsafe { call.read() };
     let _on_worker = OnWorker::enter(seen.worker);
     // SAFETY: what the call points to is valid and unchanged while this runs.
-    let view = unsafe { View::new(seen) };
+    let view = unsafe { CallView::new(seen) };
     // SAFETY: the ends and the place for the filter's number are the host's, as the caller says.
     unsafe { handle_ended(view.ended(), seen.current) };
     let (Some(phase), Some(host)) = (view.phase(), host::host()) else { return };
     let is_sampled = view.has(abi::CALL_SAMPLED);
     // SAFETY: this is the thread of the call, and nobody else touches its edits while this runs.
     let room = unsafe { HostRoom::new(call, host.edits_grow) };
-    let crossing = Crossing::new(view, phase, &[], EditLog::Host(room));
+    let crossing = CallContext::new(view, phase, &[], EditLog::Host(room));
     let mut stopped = seen.steps_len;
     for index in 0..seen.steps_len {
         // SAFETY: the host has `steps_len` steps there.
@@ -122,10 +122,10 @@ pub(crate) unsafe fn run(call: *mut abi::Call) {
 ///
 /// # Safety
 /// The numbers in the step are what this library gave, and their things are in use.
-unsafe fn enter(step: &mut abi::Step, index: u32, crossing: &Crossing<'_>) -> u8 {
+unsafe fn enter(step: &mut abi::AbiStep, index: u32, crossing: &CallContext<'_>) -> u8 {
     let call = crossing.view.call();
     let number = if step.config == 0 { step.filter } else { step.config };
-    let place = Place {
+    let place = FilterPosition {
         slot: number,
         exchange: call.exchange,
         turn: call.turn,
@@ -136,12 +136,12 @@ unsafe fn enter(step: &mut abi::Step, index: u32, crossing: &Crossing<'_>) -> u8
     };
     if step.flags & abi::STEP_BLOCKING == 0 {
         // SAFETY: as the caller says.
-        let slot = unsafe { Slot::of(number) };
+        let slot = unsafe { FilterSlot::of(number) };
         // SAFETY: the state is what an earlier entry left in the step.
         return unsafe { slot.instance().enter(crossing, place, &mut step.state) };
     }
     // SAFETY: as the caller says.
-    let slot = unsafe { Slot::share(number) };
+    let slot = unsafe { FilterSlot::share(number) };
     if step.state == 0 {
         step.state = slot.instance().state_for_blocking();
     }
@@ -164,7 +164,7 @@ unsafe fn enter(step: &mut abi::Step, index: u32, crossing: &Crossing<'_>) -> u8
 ///
 /// # Safety
 /// The ends are of filters and states of this library; each state is told once. `current` is null or the host's place.
-unsafe fn handle_ended(ended: &[abi::Ended], current: *mut u32) {
+unsafe fn handle_ended(ended: &[abi::AbiExchangeEnd], current: *mut u32) {
     for ended in ended {
         if ended.filter == 0 || ended.state == 0 {
             continue;
@@ -172,7 +172,7 @@ unsafe fn handle_ended(ended: &[abi::Ended], current: *mut u32) {
         let end = End::from_number(ended.reason);
         let state = ended.state;
         // SAFETY: as the caller says.
-        let slot = unsafe { Slot::share(ended.filter) };
+        let slot = unsafe { FilterSlot::share(ended.filter) };
         // SAFETY: the state is of this filter, and still the host's.
         let is_blocking = unsafe { slot.instance().is_blocking(state) };
         if !is_blocking {

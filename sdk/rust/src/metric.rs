@@ -10,19 +10,19 @@ use crate::host;
 /// A number that only grows.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
-    cells: Cells,
+    cells: MetricLanes,
 }
 
 /// A number that rises and falls.
 #[derive(Clone, Copy, Debug)]
 pub struct Gauge {
-    cells: Cells,
+    cells: MetricLanes,
 }
 
 /// How values are spread over buckets.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    cells: Cells,
+    cells: MetricLanes,
     bounds: Box<[u64]>,
 }
 
@@ -37,7 +37,7 @@ pub enum MetricError {
 
 /// The lanes of a metric: one for each worker and one for all other threads.
 #[derive(Clone, Copy, Debug)]
-struct Cells {
+struct MetricLanes {
     first: *mut u64,
     stride: u32,
     lanes: u32,
@@ -46,9 +46,9 @@ struct Cells {
 }
 
 // SAFETY: the cells live as long as the process and are only ever touched atomically.
-unsafe impl Send for Cells {}
+unsafe impl Send for MetricLanes {}
 // SAFETY: as above.
-unsafe impl Sync for Cells {}
+unsafe impl Sync for MetricLanes {}
 
 thread_local! {
     /// The worker whose thread this is; `u32::MAX` elsewhere.
@@ -74,7 +74,7 @@ impl Drop for OnWorker {
 
 impl Counter {
     pub(crate) fn define(filter: u32, name: &str) -> Result<Self, MetricError> {
-        Ok(Self { cells: Cells::define(filter, abi::COUNTER, name, &[])? })
+        Ok(Self { cells: MetricLanes::define(filter, abi::COUNTER, name, &[])? })
     }
 
     /// Adds to it.
@@ -93,7 +93,7 @@ impl Counter {
 
 impl Gauge {
     pub(crate) fn define(filter: u32, name: &str) -> Result<Self, MetricError> {
-        Ok(Self { cells: Cells::define(filter, abi::GAUGE, name, &[])? })
+        Ok(Self { cells: MetricLanes::define(filter, abi::GAUGE, name, &[])? })
     }
 
     /// Adds to it, or takes away with a negative amount.
@@ -104,7 +104,7 @@ impl Gauge {
 
 impl Histogram {
     pub(crate) fn define(filter: u32, name: &str, bounds: &[u64]) -> Result<Self, MetricError> {
-        Ok(Self { cells: Cells::define(filter, abi::HISTOGRAM, name, bounds)?, bounds: bounds.into() })
+        Ok(Self { cells: MetricLanes::define(filter, abi::HISTOGRAM, name, bounds)?, bounds: bounds.into() })
     }
 
     /// Counts a value.
@@ -115,7 +115,7 @@ impl Histogram {
     }
 }
 
-impl Cells {
+impl MetricLanes {
     fn define(filter: u32, kind: u32, name: &str, bounds: &[u64]) -> Result<Self, MetricError> {
         let metric = host::metric(filter, kind, name, bounds).map_err(MetricError::of)?;
         let used = match kind {

@@ -63,10 +63,10 @@ pub enum OutboundError {
 }
 
 /// What is called with the end of a request.
-pub(crate) type Done = Box<dyn FnOnce(Result<Answer<'_>, &str>) + Send>;
+pub(crate) type OutboundCallback = Box<dyn FnOnce(Result<Answer<'_>, &str>) + Send>;
 
 /// Requests under way. An entry goes with its event, or when the request is given up.
-static UNDER_WAY: LazyLock<Mutex<HashMap<u64, Done>>> = LazyLock::new(Mutex::default);
+static UNDER_WAY: LazyLock<Mutex<HashMap<u64, OutboundCallback>>> = LazyLock::new(Mutex::default);
 static TOKEN: AtomicU64 = AtomicU64::new(1);
 
 impl<'r> Outbound<'r> {
@@ -116,26 +116,31 @@ impl<'r> Outbound<'r> {
         self
     }
 
-    pub(crate) fn send(&self, filter: u32, exchange: u64, done: Done) -> Result<OutboundCall, OutboundError> {
-        let texts: Vec<abi::Text> = self
+    pub(crate) fn send(
+        &self,
+        filter: u32,
+        exchange: u64,
+        done: OutboundCallback,
+    ) -> Result<OutboundCall, OutboundError> {
+        let texts: Vec<abi::AbiText> = self
             .fields
             .iter()
-            .flat_map(|(name, value)| [abi::Text::of(name), abi::Text::of(value)])
+            .flat_map(|(name, value)| [abi::AbiText::of(name), abi::AbiText::of(value)])
             .collect();
         let token = TOKEN.fetch_add(1, Ordering::Relaxed);
-        let request = abi::Outbound {
-            size: size_of::<abi::Outbound>().try_into().unwrap_or(u32::MAX),
+        let request = abi::AbiOutbound {
+            size: size_of::<abi::AbiOutbound>().try_into().unwrap_or(u32::MAX),
             filter,
             token,
             exchange,
-            cluster: abi::Text::of(self.cluster.as_bytes()),
-            method: abi::Text::of(self.method.as_bytes()),
-            target: abi::Text::of(self.target.as_bytes()),
-            authority: abi::Text::of(self.authority.as_bytes()),
+            cluster: abi::AbiText::of(self.cluster.as_bytes()),
+            method: abi::AbiText::of(self.method.as_bytes()),
+            target: abi::AbiText::of(self.target.as_bytes()),
+            authority: abi::AbiText::of(self.authority.as_bytes()),
             fields: texts.as_ptr(),
             fields_len: u32::try_from(self.fields.len()).map_err(|_| OutboundError::TooLarge)?,
             timeout_ms: timeout_ms(self.timeout),
-            body: abi::Text::of(self.body),
+            body: abi::AbiText::of(self.body),
         };
         // Before it is sent: its end may come before `send` returns.
         table().insert(token, done);
@@ -164,7 +169,7 @@ impl OutboundCall {
 ///
 /// # Safety
 /// What the event points to can be read while this runs.
-pub(crate) unsafe fn handle_event(event: &abi::Event) {
+pub(crate) unsafe fn handle_event(event: &abi::AbiEvent) {
     let Some(done) = table().remove(&event.token) else { return };
     // SAFETY: as the caller says.
     let body: &[u8] = unsafe { list(event.body.data, event.body.len) };
@@ -183,7 +188,7 @@ fn timeout_ms(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX)
 }
 
-fn table() -> std::sync::MutexGuard<'static, HashMap<u64, Done>> {
+fn table() -> std::sync::MutexGuard<'static, HashMap<u64, OutboundCallback>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

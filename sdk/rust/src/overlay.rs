@@ -6,16 +6,16 @@
 use std::cell::OnceCell;
 
 use crate::abi;
-use crate::edit_log::{Record, Records};
+use crate::edit_log::{EditLogRecord, EditLogRecords};
 use crate::view::RawHead;
 
 /// Things that live as long as the crossing and are given out by reference while more are added.
 #[derive(Default)]
 pub(crate) struct Arena {
-    first: OnceCell<Box<Node>>,
+    first: OnceCell<Box<OverlayNode>>,
 }
 
-struct Node {
+struct OverlayNode {
     thing: Thing,
     next: OnceCell<Box<Self>>,
 }
@@ -29,7 +29,7 @@ enum Thing {
 #[derive(Default)]
 pub(crate) struct OwnHead {
     bytes: Vec<u8>,
-    fields: Vec<abi::Field>,
+    fields: Vec<abi::AbiField>,
 }
 
 impl Arena {
@@ -54,7 +54,7 @@ impl Arena {
         while let Some(node) = place.get() {
             place = &node.next;
         }
-        &place.get_or_init(|| Box::new(Node { thing, next: OnceCell::new() })).thing
+        &place.get_or_init(|| Box::new(OverlayNode { thing, next: OnceCell::new() })).thing
     }
 }
 
@@ -70,7 +70,7 @@ impl Drop for Arena {
 
 impl OwnHead {
     /// The head after its edits.
-    pub(crate) fn edited<'r>(head: RawHead<'_>, edits: impl Iterator<Item = Record<'r>>) -> Self {
+    pub(crate) fn edited<'r>(head: RawHead<'_>, edits: impl Iterator<Item = EditLogRecord<'r>>) -> Self {
         let fields = head.fields.iter().map(|field| {
             (head.span(field.name).to_vec(), head.span(field.value).to_vec(), field.id, field.flags)
         });
@@ -110,9 +110,9 @@ impl OwnHead {
         let (Some(start), Some(name_end), Some(end)) = (at(start), at(name_end), at(end)) else { return };
         self.bytes.extend_from_slice(name);
         self.bytes.extend_from_slice(value);
-        self.fields.push(abi::Field {
-            name: abi::Span { start, end: name_end },
-            value: abi::Span { start: name_end, end },
+        self.fields.push(abi::AbiField {
+            name: abi::AbiSpan { start, end: name_end },
+            value: abi::AbiSpan { start: name_end, end },
             id,
             flags,
             reserved: 0,
@@ -120,8 +120,8 @@ impl OwnHead {
     }
 
     /// What the host would point to, for as long as this is not changed.
-    pub(crate) fn as_abi(&self) -> abi::Head {
-        abi::Head {
+    pub(crate) fn as_abi(&self) -> abi::AbiHead {
+        abi::AbiHead {
             bytes: self.bytes.as_ptr(),
             fields: self.fields.as_ptr(),
             bytes_len: u32::try_from(self.bytes.len()).unwrap_or_default(),
@@ -131,7 +131,7 @@ impl OwnHead {
 }
 
 /// The name of the field that a record changes, if it changes one.
-pub(crate) fn field_of<'r>(record: &Record<'r>) -> Option<&'r [u8]> {
+pub(crate) fn field_of<'r>(record: &EditLogRecord<'r>) -> Option<&'r [u8]> {
     match record.op {
         abi::EDIT_SET | abi::EDIT_ADD | abi::EDIT_REMOVE => Some(record.name),
         // The field follows the authority.
@@ -141,12 +141,12 @@ pub(crate) fn field_of<'r>(record: &Record<'r>) -> Option<&'r [u8]> {
 }
 
 /// The value of the last record of a kind.
-pub(crate) fn last_value(records: Records<'_>, op: u16) -> Option<Vec<u8>> {
+pub(crate) fn last_value(records: EditLogRecords<'_>, op: u16) -> Option<Vec<u8>> {
     records.filter(|record| record.op == op).last().map(|record| record.value.to_vec())
 }
 
 /// The body after its edits; `None` where there are none.
-pub(crate) fn edited_body(body: &[u8], records: Records<'_>) -> Option<Vec<u8>> {
+pub(crate) fn edited_body(body: &[u8], records: EditLogRecords<'_>) -> Option<Vec<u8>> {
     let mut edited: Option<Vec<u8>> = None;
     for record in records {
         match record.op {

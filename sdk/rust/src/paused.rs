@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::abi;
 use crate::edit::{EditError, sealed};
-use crate::edit_log::{OwnLog, Record};
+use crate::edit_log::{EditLogRecord, OwnLog};
 use crate::host;
 use crate::log::LogTarget;
 use crate::phase::Phase;
@@ -17,14 +17,14 @@ use crate::reply::Reply;
 #[derive(Debug)]
 #[must_use = "an exchange whose pause is dropped fails"]
 pub struct Paused {
-    place: Place,
+    place: FilterPosition,
     log: OwnLog,
     is_done: bool,
 }
 
 /// Which exchange, which crossing of it and which filter.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FilterPosition {
     pub(crate) exchange: u64,
     pub(crate) turn: u32,
     pub(crate) filter: u32,
@@ -48,7 +48,7 @@ pub enum ResumeError {
 }
 
 impl Paused {
-    pub(crate) fn new(place: Place, log: OwnLog) -> Self {
+    pub(crate) fn new(place: FilterPosition, log: OwnLog) -> Self {
         Self { place, log, is_done: false }
     }
 
@@ -106,7 +106,7 @@ impl Paused {
 }
 
 /// Tells the host how to go on.
-pub(crate) fn resume(place: Place, verdict: u8, edits: &[u8]) -> Result<(), ResumeError> {
+pub(crate) fn resume(place: FilterPosition, verdict: u8, edits: &[u8]) -> Result<(), ResumeError> {
     match host::resume(place.exchange, place.turn, verdict, edits) {
         abi::OK => Ok(()),
         abi::GONE => Err(ResumeError::Gone),
@@ -120,25 +120,27 @@ pub(crate) fn resume(place: Place, verdict: u8, edits: &[u8]) -> Result<(), Resu
 pub(crate) fn write_reply(
     reply: &Reply,
     step: u16,
-    append: impl Fn(Record<'_>) -> Result<(), EditError>,
+    append: impl Fn(EditLogRecord<'_>) -> Result<(), EditError>,
 ) -> Result<(), EditError> {
     let Reply { status, fields, body, details, grpc_status } = reply;
     let number = u32::from(*status);
-    append(Record { op: abi::EDIT_REPLY, step, number, name: details.as_bytes(), value: body })?;
+    append(EditLogRecord { op: abi::EDIT_REPLY, step, number, name: details.as_bytes(), value: body })?;
     for (name, value) in fields {
-        append(Record { op: abi::EDIT_REPLY_FIELD, step, number: 0, name, value })?;
+        append(EditLogRecord { op: abi::EDIT_REPLY_FIELD, step, number: 0, name, value })?;
     }
     match *grpc_status {
-        Some(number) => append(Record { op: abi::EDIT_REPLY_GRPC, step, number, name: &[], value: &[] }),
+        Some(number) => {
+            append(EditLogRecord { op: abi::EDIT_REPLY_GRPC, step, number, name: &[], value: &[] })
+        }
         None => Ok(()),
     }
 }
 
 /// The record of a fault.
-pub(crate) fn fault_record(step: u16, message: &str) -> Record<'_> {
+pub(crate) fn fault_record(step: u16, message: &str) -> EditLogRecord<'_> {
     let cut = message.floor_char_boundary(FAULT_BYTES_MAX);
     let value = message.as_bytes().get(..cut).unwrap_or_default();
-    Record { op: abi::EDIT_FAULT, step, number: 0, name: &[], value }
+    EditLogRecord { op: abi::EDIT_FAULT, step, number: 0, name: &[], value }
 }
 
 impl Drop for Paused {
@@ -152,13 +154,13 @@ impl Drop for Paused {
     }
 }
 
-impl sealed::Sink for Paused {
+impl sealed::EditSink for Paused {
     fn sink_phase(&self) -> Phase {
         self.place.phase
     }
 
     fn sink(&mut self, op: u16, name: &[u8], value: &[u8], number: u32) -> Result<(), EditError> {
-        self.log.append(Record { op, step: self.place.step, number, name, value })
+        self.log.append(EditLogRecord { op, step: self.place.step, number, name, value })
     }
 }
 

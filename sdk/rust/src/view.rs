@@ -7,8 +7,8 @@ use crate::abi;
 use crate::phase::Phase;
 
 /// A call of the host whose memory can be read for `'a`.
-pub(crate) struct View<'a> {
-    call: abi::Call,
+pub(crate) struct CallView<'a> {
+    call: abi::AbiCall,
     memory: PhantomData<&'a [u8]>,
 }
 
@@ -16,20 +16,20 @@ pub(crate) struct View<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RawHead<'a> {
     pub(crate) bytes: &'a [u8],
-    pub(crate) fields: &'a [abi::Field],
+    pub(crate) fields: &'a [abi::AbiField],
 }
 
-impl<'a> View<'a> {
+impl<'a> CallView<'a> {
     /// Takes over the host's promise.
     ///
     /// # Safety
     /// Whatever `call` points to for reading is valid, initialised and unchanged for `'a`: heads, texts, facts and ends.
-    pub(crate) unsafe fn new(call: abi::Call) -> Self {
+    pub(crate) unsafe fn new(call: abi::AbiCall) -> Self {
         Self { call, memory: PhantomData }
     }
 
     /// The call's own members; what they point to is read by the other methods.
-    pub(crate) fn call(&self) -> &abi::Call {
+    pub(crate) fn call(&self) -> &abi::AbiCall {
         &self.call
     }
 
@@ -73,30 +73,30 @@ impl<'a> View<'a> {
         self.text(self.call.body)
     }
 
-    pub(crate) fn about(&self) -> Option<&'a abi::About> {
+    pub(crate) fn about(&self) -> Option<&'a abi::AbiAbout> {
         // SAFETY: null, or a structure of the host that stays as it is for 'a (see `new`).
         unsafe { self.call.about.as_ref() }
     }
 
-    pub(crate) fn metadata(&self) -> &'a [abi::Pair] {
+    pub(crate) fn metadata(&self) -> &'a [abi::AbiPair] {
         let Some(about) = self.about() else { return &[] };
         let len = usize::try_from(about.metadata_len).unwrap_or(0);
         // SAFETY: the host says that so many pairs lie there for 'a.
         unsafe { list(about.metadata, len) }
     }
 
-    pub(crate) fn ended(&self) -> &'a [abi::Ended] {
+    pub(crate) fn ended(&self) -> &'a [abi::AbiExchangeEnd] {
         // SAFETY: the host says that so many ends lie there for 'a.
         unsafe { list(self.call.ended, self.call.ended_len as usize) }
     }
 
     /// The bytes of a text that the host gave with this call.
-    pub(crate) fn text(&self, text: abi::Text) -> &'a [u8] {
+    pub(crate) fn text(&self, text: abi::AbiText) -> &'a [u8] {
         // SAFETY: the host says that so many bytes lie there for 'a.
         unsafe { list(text.data, text.len) }
     }
 
-    fn head(&self, head: abi::Head) -> RawHead<'a> {
+    fn head(&self, head: abi::AbiHead) -> RawHead<'a> {
         // SAFETY: the host's head is valid for 'a.
         unsafe { RawHead::of(head) }
     }
@@ -107,7 +107,7 @@ impl<'a> RawHead<'a> {
     ///
     /// # Safety
     /// Bytes and fields are valid, initialised and unchanged for `'a`.
-    pub(crate) unsafe fn of(head: abi::Head) -> Self {
+    pub(crate) unsafe fn of(head: abi::AbiHead) -> Self {
         // SAFETY: as the caller says.
         let bytes = unsafe { list(head.bytes, head.bytes_len as usize) };
         // SAFETY: as the caller says.
@@ -117,7 +117,7 @@ impl<'a> RawHead<'a> {
 
     /// The bytes of a range; none where it does not lie within the head.
     #[inline]
-    pub(crate) fn span(&self, span: abi::Span) -> &'a [u8] {
+    pub(crate) fn span(&self, span: abi::AbiSpan) -> &'a [u8] {
         self.bytes.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 }

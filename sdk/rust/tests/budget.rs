@@ -8,7 +8,7 @@ use eddy_sdk::prelude::*;
 
 eddy_sdk::filters! {
     "nothing" => Nothing,
-    "copy" => Copy,
+    "copy" => CopyFilter,
     "stateful" => Stateful,
 }
 
@@ -24,9 +24,9 @@ impl Filter for Nothing {
     }
 }
 
-struct Copy;
+struct CopyFilter;
 
-impl Filter for Copy {
+impl Filter for CopyFilter {
     type Config = ();
     type State = ();
     const INTEREST: Interest = Interest::of(&[Phase::RequestHead]);
@@ -105,22 +105,25 @@ fn a_state_is_one_allocation() {
 
 /// A call that can be entered again and again.
 struct OneCall {
-    steps: [abi::Step; 1],
+    steps: [abi::AbiStep; 1],
     room: [u64; 64],
 }
 
 impl OneCall {
-    fn of(library: &abi::Library, name: &str) -> Self {
+    fn of(library: &abi::AbiLibrary, name: &str) -> Self {
         let mut info = abi::FilterInfo::default();
-        let mut error = abi::Text::EMPTY;
-        let (name, config) = (abi::Text::of(name.as_bytes()), abi::Text::of(b"null"));
+        let mut error = abi::AbiText::EMPTY;
+        let (name, config) = (abi::AbiText::of(name.as_bytes()), abi::AbiText::of(b"null"));
         // SAFETY: the texts lie there, and both places can be written.
         let made = unsafe { (library.filter_new)(name, config, 1, &raw mut info, &raw mut error) };
         assert_eq!(made, abi::OK);
-        Self { steps: [abi::Step { filter: info.filter, id: 1, ..abi::Step::default() }], room: [0; 64] }
+        Self {
+            steps: [abi::AbiStep { filter: info.filter, id: 1, ..abi::AbiStep::default() }],
+            room: [0; 64],
+        }
     }
 
-    fn enter(&mut self, library: &abi::Library) {
+    fn enter(&mut self, library: &abi::AbiLibrary) {
         let mut call = EMPTY;
         (call.steps, call.steps_len) = (self.steps.as_mut_ptr(), 1);
         (call.edits, call.edits_cap) = (self.room.as_mut_ptr().cast(), 512);
@@ -128,9 +131,9 @@ impl OneCall {
         unsafe { (library.run)(&raw mut call) };
     }
 
-    fn tell(&self, library: &abi::Library) {
+    fn tell(&self, library: &abi::AbiLibrary) {
         let [step] = self.steps;
-        let ended = abi::Ended { filter: step.filter, state: step.state, reason: 0, reserved: 0 };
+        let ended = abi::AbiExchangeEnd { filter: step.filter, state: step.state, reason: 0, reserved: 0 };
         let mut call = EMPTY;
         call.phase = 255;
         (call.ended, call.ended_len) = (&raw const ended, 1);
@@ -139,7 +142,7 @@ impl OneCall {
     }
 }
 
-fn open() -> &'static abi::Library {
+fn open() -> &'static abi::AbiLibrary {
     // SAFETY: the table is a static.
     let table = unsafe { eddy_sdk::open::<Filters>(&raw const HOST) };
     // SAFETY: null, or a table that lives as long as the process.
@@ -150,7 +153,7 @@ unsafe extern "C" fn resume(_: u64, _: u32, _: u32, _: *const u8, _: u32) -> i32
     abi::STALE
 }
 
-unsafe extern "C" fn edits_grow(_: *mut abi::Call, _: u32) -> i32 {
+unsafe extern "C" fn edits_grow(_: *mut abi::AbiCall, _: u32) -> i32 {
     abi::TOO_LARGE
 }
 
@@ -170,7 +173,7 @@ unsafe extern "C" fn metric(
     abi::FULL
 }
 
-unsafe extern "C" fn send(_: *const abi::Outbound) -> i32 {
+unsafe extern "C" fn send(_: *const abi::AbiOutbound) -> i32 {
     abi::UNKNOWN
 }
 
@@ -178,7 +181,7 @@ unsafe extern "C" fn cancel(_: u32, _: u64) -> i32 {
     abi::UNKNOWN
 }
 
-static HOST: abi::Host = abi::Host {
+static HOST: abi::AbiHost = abi::AbiHost {
     abi: abi::ABI,
     size: 72,
     workers: 1,
@@ -195,14 +198,15 @@ static HOST: abi::Host = abi::Host {
 const ROUNDS: u32 = if cfg!(debug_assertions) { 1 } else { 20 };
 const CROSSINGS: u32 = if cfg!(debug_assertions) { 100 } else { 100_000 };
 const BYTES: &[u8] = b"Hostexample.comuser-agenttest";
-const FIELDS: &[abi::Field] = &[field(0, 4, 15, abi::FIELD_HOST), field(15, 25, 29, abi::FIELD_USER_AGENT)];
+const FIELDS: &[abi::AbiField] =
+    &[field(0, 4, 15, abi::FIELD_HOST), field(15, 25, 29, abi::FIELD_USER_AGENT)];
 
-const fn field(start: u32, middle: u32, end: u32, id: u8) -> abi::Field {
-    let (name, value) = (abi::Span { start, end: middle }, abi::Span { start: middle, end });
-    abi::Field { name, value, id, flags: 0, reserved: 0 }
+const fn field(start: u32, middle: u32, end: u32, id: u8) -> abi::AbiField {
+    let (name, value) = (abi::AbiSpan { start, end: middle }, abi::AbiSpan { start: middle, end });
+    abi::AbiField { name, value, id, flags: 0, reserved: 0 }
 }
 
-const EMPTY: abi::Call = abi::Call {
+const EMPTY: abi::AbiCall = abi::AbiCall {
     abi: abi::ABI,
     size: 240,
     worker: 0,
@@ -215,14 +219,14 @@ const EMPTY: abi::Call = abi::Call {
     turn: 1,
     steps_len: 0,
     steps: std::ptr::null_mut(),
-    request: abi::Head { bytes: BYTES.as_ptr(), fields: FIELDS.as_ptr(), bytes_len: 29, fields_len: 2 },
-    response: abi::Head::EMPTY,
-    trailers: abi::Head::EMPTY,
-    method_name: abi::Text::of(b"GET"),
-    target: abi::Text::of(b"/"),
-    authority: abi::Text::of(b"example.com"),
-    scheme: abi::Text::of(b"http"),
-    body: abi::Text::EMPTY,
+    request: abi::AbiHead { bytes: BYTES.as_ptr(), fields: FIELDS.as_ptr(), bytes_len: 29, fields_len: 2 },
+    response: abi::AbiHead::EMPTY,
+    trailers: abi::AbiHead::EMPTY,
+    method_name: abi::AbiText::of(b"GET"),
+    target: abi::AbiText::of(b"/"),
+    authority: abi::AbiText::of(b"example.com"),
+    scheme: abi::AbiText::of(b"http"),
+    body: abi::AbiText::EMPTY,
     about: std::ptr::null(),
     edits: std::ptr::null_mut(),
     edits_cap: 0,

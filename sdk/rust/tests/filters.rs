@@ -318,7 +318,7 @@ fn fields_are_found_by_id_by_name_and_in_order() {
     assert_eq!(outcome.answered().status, 200);
 }
 
-fn run(script: &str, request: Request) -> eddy_sdk::test::Outcome {
+fn run(script: &str, request: Request) -> eddy_sdk::test::ChainOutcome {
     let filter = library().filter("script", script).expect("the script is right");
     Chain::new().then(&filter).send(request, ok)
 }

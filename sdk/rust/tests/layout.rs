@@ -30,33 +30,33 @@ macro_rules! structures {
 }
 
 structures! {
-    "eddy_text" = Text { data, len }
-    "eddy_span" = Span { start, end }
-    "eddy_field" = Field { name, value, id, flags, reserved }
-    "eddy_head" = Head { bytes, fields, bytes_len, fields_len }
-    "eddy_edit" = Edit { op, step, name_len, value_len, number }
-    "eddy_step" = Step { filter, config, state, id, nanos, verdict, flags, reserved, reserved2 }
-    "eddy_pair" = Pair { space, key, value }
-    "eddy_about" = About {
+    "eddy_text" = AbiText { data, len }
+    "eddy_span" = AbiSpan { start, end }
+    "eddy_field" = AbiField { name, value, id, flags, reserved }
+    "eddy_head" = AbiHead { bytes, fields, bytes_len, fields_len }
+    "eddy_edit" = AbiEdit { op, step, name_len, value_len, number }
+    "eddy_step" = AbiStep { filter, config, state, id, nanos, verdict, flags, reserved, reserved2 }
+    "eddy_pair" = AbiPair { space, key, value }
+    "eddy_about" = AbiAbout {
         peer, local, listener, rule, cluster, endpoint, request_id, details, metadata, metadata_len,
         started_unix_us, duration_us, connection, request_bytes, response_bytes, attempts, reserved,
     }
-    "eddy_ended" = Ended { filter, state, reason, reserved }
-    "eddy_call" = Call {
+    "eddy_ended" = AbiExchangeEnd { filter, state, reason, reserved }
+    "eddy_call" = AbiCall {
         abi, size, worker, status, phase, flags, version, method, exchange, turn, steps_len, steps, request,
         response, trailers, method_name, target, authority, scheme, body, about, edits, edits_cap, edits_len,
         ended, ended_len, stopped, current,
     }
     "eddy_metric" = Metric { cells, stride, reserved }
-    "eddy_outbound" = Outbound {
+    "eddy_outbound" = AbiOutbound {
         size, filter, token, exchange, cluster, method, target, authority, fields, fields_len, timeout_ms, body,
     }
-    "eddy_event" = Event { size, kind, token, filter, worker, status, head, body }
-    "eddy_host" = Host {
+    "eddy_event" = AbiEvent { size, kind, token, filter, worker, status, head, body }
+    "eddy_host" = AbiHost {
         abi, size, workers, level, resume, edits_grow, log, metric, send, cancel, memory_soft_bytes,
     }
     "eddy_filter_info" = FilterInfo { size, interest, filter, flags, reserved }
-    "eddy_library" = Library {
+    "eddy_library" = AbiLibrary {
         abi, size, sdk, toolchain, filters, filters_len, filter_new, config_new, config_free, filter_free, run,
         event, stop,
     }

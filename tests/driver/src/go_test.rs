@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::tally::{Skip, Tally};
+use crate::tally::{Skip, TestTally};
 
 /// Reads the events line by line.
 #[derive(Debug, Default)]
 pub(crate) struct GoTest {
-    tally: Tally,
+    tally: TestTally,
     /// What tests that still run have printed, by package and name.
     printed: HashMap<(String, String), String>,
 }
@@ -52,7 +52,7 @@ impl GoTest {
     }
 
     /// Ends the output.
-    pub(crate) fn finish(self) -> Tally {
+    pub(crate) fn finish(self) -> TestTally {
         self.tally
     }
 

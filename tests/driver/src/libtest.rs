@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::tally::{Skip, Tally};
+use crate::tally::{Skip, TestTally};
 
 /// Reads the output line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Libtest {
-    tally: Tally,
-    program: Option<Program>,
+    tally: TestTally,
+    program: Option<TestProgram>,
 }
 
 /// A test program that runs.
 #[derive(Debug, Default)]
-struct Program {
+struct TestProgram {
     name: String,
     passed: usize,
     failed: BTreeSet<String>,
@@ -34,7 +34,7 @@ impl Libtest {
     pub(crate) fn read(&mut self, line: &str) {
         if let Some(name) = started(line) {
             self.end_program();
-            self.program = Some(Program { name, ..Program::default() });
+            self.program = Some(TestProgram { name, ..TestProgram::default() });
             return;
         }
         let Some(program) = &mut self.program else { return };
@@ -61,13 +61,13 @@ impl Libtest {
     }
 
     /// Ends the output.
-    pub(crate) fn finish(mut self) -> Tally {
+    pub(crate) fn finish(mut self) -> TestTally {
         self.end_program();
         self.tally
     }
 
     fn end_program(&mut self) {
-        let Some(Program { name, passed, failed, result, .. }) = self.program.take() else { return };
+        let Some(TestProgram { name, passed, failed, result, .. }) = self.program.take() else { return };
         let Some(result) = result else {
             // A crash, or a call of `exit`.
             self.tally.passed += passed;
@@ -112,7 +112,7 @@ fn count(result: &str, word: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Tally {
+    fn read(text: &str) -> TestTally {
         let mut reader = Libtest::default();
         text.lines().for_each(|line| reader.read(line));
         reader.finish()
@@ -152,6 +152,6 @@ mod tests {
             "     Running tests/own.rs (deps/own-0123456789abcdef)\ntest result: FAILED. 3 passed; 2 failed; 0 ignored\n",
         );
         assert_eq!((tally.passed, tally.failed), (3, vec!["own (2 without a name)".to_owned()]));
-        assert_eq!(read("error: could not compile `a`\n"), Tally::default());
+        assert_eq!(read("error: could not compile `a`\n"), TestTally::default());
     }
 }

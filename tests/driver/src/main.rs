@@ -21,16 +21,16 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use test_peers::{NOTICES_VARIABLE, Notice};
 
-use crate::part::Part;
+use crate::part::SuitePart;
 use crate::summary::{PartTime, Summary};
-use crate::tally::Tally;
+use crate::tally::TestTally;
 
 fn main() -> Result<ExitCode> {
     let parts = chosen(env::args().skip(1).collect())?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let notices = env::temp_dir().join(format!("eddy-test-notices-{}", std::process::id()));
     fs::write(&notices, "").with_context(|| format!("cannot write {}", notices.display()))?;
-    let mut tally = Tally::default();
+    let mut tally = TestTally::default();
     let mut times = Vec::new();
     for part in parts {
         let begun = Instant::now();
@@ -50,12 +50,12 @@ fn main() -> Result<ExitCode> {
 }
 
 /// Parses the names of parts; no name stands for all parts.
-fn chosen(names: Vec<String>) -> Result<Vec<Part>> {
+fn chosen(names: Vec<String>) -> Result<Vec<SuitePart>> {
     if names.is_empty() {
-        return Ok(Part::ALL.to_vec());
+        return Ok(SuitePart::ALL.to_vec());
     }
-    let known = Part::ALL.map(Part::name).join(", ");
+    let known = SuitePart::ALL.map(SuitePart::name).join(", ");
     let parts =
-        names.iter().map(|name| Part::named(name).with_context(|| format!("no part `{name}`: {known}")));
+        names.iter().map(|name| SuitePart::named(name).with_context(|| format!("no part `{name}`: {known}")));
     parts.collect()
 }

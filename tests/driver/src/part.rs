@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use test_peers::{GO, SANITIZERS};
 
-use crate::step::{Format, Step};
+use crate::step::{Format, SuiteStep};
 
 /// A part that can be run alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum SuitePart {
     /// Formatting and lints.
     Lint,
     /// All Rust crates, the end-to-end tests and tidy among them.
@@ -21,7 +21,7 @@ pub(crate) enum Part {
     C,
 }
 
-impl Part {
+impl SuitePart {
     pub(crate) const ALL: [Self; 4] = [Self::Lint, Self::Rust, Self::Go, Self::C];
 
     pub(crate) fn name(self) -> &'static str {
@@ -41,25 +41,25 @@ impl Part {
     ///
     /// # Errors
     /// When the build folder cannot be named.
-    pub(crate) fn steps(self, root: &Path) -> Result<Vec<Step>> {
+    pub(crate) fn steps(self, root: &Path) -> Result<Vec<SuiteStep>> {
         Ok(match self {
             Self::Lint => lint(),
             Self::Rust => rust(&build_folder(root)?),
             Self::Go => go(),
             Self::C => vec![
-                Step::new(&["make", "--no-print-directory", "-C", "examples/filters/c", "test"])
+                SuiteStep::new(&["make", "--no-print-directory", "-C", "examples/filters/c", "test"])
                     .needs(SANITIZERS),
             ],
         })
     }
 }
 
-fn lint() -> Vec<Step> {
+fn lint() -> Vec<SuiteStep> {
     let cargo = cargo();
     vec![
-        Step::new(&[&cargo, "fmt", "--all", "--check"]),
+        SuiteStep::new(&[&cargo, "fmt", "--all", "--check"]),
         // In the profile of the tests: build scripts, macros and libraries in C are built once for both.
-        Step::new(&[
+        SuiteStep::new(&[
             &cargo,
             "clippy",
             "--profile",
@@ -74,25 +74,25 @@ fn lint() -> Vec<Step> {
 }
 
 /// `cargo test` builds the programs as well, once: `cargo build` would choose other features of their dependencies.
-fn rust(build_folder: &Path) -> Vec<Step> {
+fn rust(build_folder: &Path) -> Vec<SuiteStep> {
     let cargo = cargo();
     let test = [&cargo, "test", "--profile", "quick", "--no-fail-fast"];
     let workspace = [&test[..], &["--workspace"]].concat();
     let model = [&test[..], &["--manifest-path", "bridge/rust/eddy-bridge-ring/model/Cargo.toml"]].concat();
     vec![
-        Step::new(&workspace).tells(Format::Cargo),
-        Step::new(&model).tells(Format::Cargo).with_variable("CARGO_TARGET_DIR", build_folder),
+        SuiteStep::new(&workspace).tells(Format::Cargo),
+        SuiteStep::new(&model).tells(Format::Cargo).with_variable("CARGO_TARGET_DIR", build_folder),
     ]
 }
 
-fn go() -> Vec<Step> {
-    let mut steps = vec![Step::new(&[&["gofmt", "-l"], GO_FOLDERS].concat()).tells(Format::Silence)];
+fn go() -> Vec<SuiteStep> {
+    let mut steps = vec![SuiteStep::new(&[&["gofmt", "-l"], GO_FOLDERS].concat()).tells(Format::Silence)];
     let test = |folder, arguments: &[&str]| {
         let words = [&["go", "test", "-json", "-timeout", "4m"], arguments].concat();
-        Step::new(&words).within(folder).tells(Format::Go)
+        SuiteStep::new(&words).within(folder).tells(Format::Go)
     };
     for module in GO_MODULES {
-        steps.push(Step::new(&["go", "vet", "./..."]).within(module));
+        steps.push(SuiteStep::new(&["go", "vet", "./..."]).within(module));
         steps.push(test(module, &["-short", "./..."]));
     }
     steps.push(test("sdk/go", &["-short", "-race", ".", "./raw", "./eddytest"]));
@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_parts() {
-        for part in Part::ALL {
-            assert_eq!(Part::named(part.name()), Some(part));
+        for part in SuitePart::ALL {
+            assert_eq!(SuitePart::named(part.name()), Some(part));
         }
-        assert_eq!(Part::named("else"), None);
+        assert_eq!(SuitePart::named("else"), None);
     }
 }

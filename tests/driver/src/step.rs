@@ -10,20 +10,20 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use test_peers::Peer;
+use test_peers::TestDependency;
 
 use crate::go_test::GoTest;
 use crate::libtest::Libtest;
-use crate::tally::{Skip, Tally};
+use crate::tally::{Skip, TestTally};
 
 /// A command of a part.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub(crate) struct SuiteStep {
     words: Vec<String>,
     folder: String,
     variables: BTreeMap<OsString, OsString>,
     format: Format,
-    needs: Option<Peer>,
+    needs: Option<TestDependency>,
 }
 
 /// How a step tells its result.
@@ -39,7 +39,7 @@ pub(crate) enum Format {
     Go,
 }
 
-impl Step {
+impl SuiteStep {
     /// A step that runs these words in the root of the tree, the first being the program.
     pub(crate) fn new<S: AsRef<str>>(words: &[S]) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Step {
     }
 
     #[must_use]
-    pub(crate) fn needs(self, peer: Peer) -> Self {
+    pub(crate) fn needs(self, peer: TestDependency) -> Self {
         Self { needs: Some(peer), ..self }
     }
 
@@ -82,14 +82,17 @@ impl Step {
     ///
     /// # Errors
     /// When its output cannot be passed on. A program that cannot be started is a failure of the step.
-    pub(crate) fn run(&self, root: &Path) -> Result<Tally> {
+    pub(crate) fn run(&self, root: &Path) -> Result<TestTally> {
         let missing = self.needs.and_then(|peer| Some((peer.missing()?, peer.remedy)));
         if let Some((reason, remedy)) = missing {
             if test_peers::is_required() {
-                return Ok(Tally::one_failed(format!("{}: {reason}; to install it: {remedy}", self.name())));
+                return Ok(TestTally::one_failed(format!(
+                    "{}: {reason}; to install it: {remedy}",
+                    self.name()
+                )));
             }
             let skip = Skip { reason, remedy: remedy.to_owned(), test: self.name() };
-            return Ok(Tally::one_skipped(skip));
+            return Ok(TestTally::one_skipped(skip));
         }
         let (program, arguments) = self.words.split_first().context("a step has a program")?;
         let (reader, writer) = io::pipe()?;
@@ -101,7 +104,7 @@ impl Step {
             Ok(child) => child,
             Err(error) => {
                 writeln!(io::stdout(), "cannot run {program}: {error}")?;
-                return Ok(Tally::one_failed(format!("{} (cannot run {program}: {error})", self.name())));
+                return Ok(TestTally::one_failed(format!("{} (cannot run {program}: {error})", self.name())));
             }
         };
         // The command holds copies of the writing end.
@@ -167,9 +170,9 @@ impl Results {
     }
 
     /// Returns the counts, and whether nothing was printed.
-    fn finish(self) -> (Tally, bool) {
+    fn finish(self) -> (TestTally, bool) {
         match self {
-            Self::Plain { is_silent } => (Tally::default(), is_silent),
+            Self::Plain { is_silent } => (TestTally::default(), is_silent),
             Self::Cargo(reader) => (reader.finish(), false),
             Self::Go(reader) => (reader.finish(), false),
         }
@@ -199,12 +202,12 @@ mod tests {
 
     use super::*;
 
-    fn run(step: &Step) -> Tally {
+    fn run(step: &SuiteStep) -> TestTally {
         step.run(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
     }
 
-    fn shell(script: &str) -> Step {
-        Step::new(&["sh", "-c", script])
+    fn shell(script: &str) -> SuiteStep {
+        SuiteStep::new(&["sh", "-c", script])
     }
 
     #[test]
@@ -217,7 +220,7 @@ mod tests {
             run(&shell("exit 1").within("src").tells(Format::Cargo)).failed,
             ["sh -c exit 1, in src (exit status: 1)"]
         );
-        let failed = run(&Step::new(&["./no-such-program"])).failed;
+        let failed = run(&SuiteStep::new(&["./no-such-program"])).failed;
         assert!(failed[0].contains("cannot run ./no-such-program"), "{failed:?}");
     }
 

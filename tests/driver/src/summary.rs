@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
-use crate::tally::{Skip, Tally};
+use crate::tally::{Skip, TestTally};
 
 /// All that a run found out.
 pub(crate) struct Summary<'a> {
-    pub(crate) tally: &'a Tally,
+    pub(crate) tally: &'a TestTally,
     pub(crate) times: &'a [PartTime],
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct PartTime {
 
 impl Display for Summary<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Tally { passed, failed, skipped, partial, recorded } = self.tally;
+        let TestTally { passed, failed, skipped, partial, recorded } = self.tally;
         writeln!(out, "\n==== summary")?;
         write_group(out, "Compared with recorded answers, because the peer is missing:", recorded)?;
         write_group(out, "Run in part:", partial)?;
@@ -68,11 +68,11 @@ mod tests {
             remedy: "make bench-peers".to_owned(),
             test: test.to_owned(),
         };
-        let tally = Tally {
+        let tally = TestTally {
             passed: 7,
             failed: vec!["a::x".to_owned()],
             skipped: vec![skip("no nginx", "b::y"), skip("no nginx", "a::z")],
-            ..Tally::default()
+            ..TestTally::default()
         };
         let times = [PartTime { name: "rust", took: Duration::from_secs(75) }];
         let expected = "\n==== summary\n\nSkipped:\n  no nginx\n    to run: make bench-peers\n      b::y\n      a::z\n\

@@ -6,7 +6,7 @@ use test_peers::{Notice, NoticeKind};
 
 /// Result of some tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct TestTally {
     /// Number of tests that passed. Skipped tests are among them until their notices are added.
     pub(crate) passed: usize,
     /// Names of failed tests and checks.
@@ -30,7 +30,7 @@ pub(crate) struct Skip {
     pub(crate) test: String,
 }
 
-impl Tally {
+impl TestTally {
     /// One check that failed.
     pub(crate) fn one_failed(name: String) -> Self {
         Self { failed: vec![name], ..Self::default() }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_test_that_skipped_itself_has_not_passed() {
-        let mut tally = Tally { passed: 5, failed: vec!["p::c".to_owned()], ..Tally::default() };
+        let mut tally = TestTally { passed: 5, failed: vec!["p::c".to_owned()], ..TestTally::default() };
         let notices = [
             notice(NoticeKind::Skipped, "p::a", "nginx"),
             notice(NoticeKind::Skipped, "p::a", "h2load"),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::gateway::{Gateway, Launch};
+use crate::gateway::{Launch, TestGateway};
 
 /// Reads from standard input what the service is to be like, starts the program `service` with a gateway before it, writes where
 /// that listens to standard output, and serves until it is told to end (SIGTERM).
@@ -29,7 +29,7 @@ pub async fn serve(service: &Path) -> Result<()> {
     write(&mut told, &wish(number(&asked, RECEIVE_LIMIT)))?;
     let port = number(&read(&mut says)?, PORT);
     let substitutes = vec![("SERVICE".to_owned(), format!("127.0.0.1:{port}"))];
-    let gateway = Gateway::launch(SITE, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(SITE, Launch { substitutes, ..Launch::default() }).await?;
     write(&mut stdout(), &place(&gateway))?;
     told_to_end.recv().await;
     child.kill()?;
@@ -47,7 +47,7 @@ fn wish(receive_limit: u64) -> Vec<u8> {
 }
 
 /// Where the gateway listens.
-fn place(gateway: &Gateway) -> Vec<u8> {
+fn place(gateway: &TestGateway) -> Vec<u8> {
     let address = gateway.address();
     let host = address.ip().to_string();
     let mut message = Vec::new();

@@ -30,7 +30,7 @@ pub const HEAD: u8 = 4;
 
 /// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct RawHttp2Frame {
     /// Its type.
     pub kind: u8,
     /// Its flags.
@@ -41,7 +41,7 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-impl Frame {
+impl RawHttp2Frame {
     /// Its bytes.
     pub fn bytes(&self) -> Vec<u8> {
         frame(self.kind, self.flags, self.stream, &self.payload)
@@ -155,7 +155,7 @@ impl FramedClient {
     ///
     /// # Errors
     /// When nothing comes in time.
-    pub async fn next(&mut self) -> Result<Option<Frame>> {
+    pub async fn next(&mut self) -> Result<Option<RawHttp2Frame>> {
         loop {
             if let Some(frame) = take_frame(&mut self.input) {
                 return Ok(Some(frame));
@@ -171,7 +171,11 @@ impl FramedClient {
     ///
     /// # Errors
     /// When it does not come before the end, or in time.
-    pub async fn until(&mut self, what: &str, is_wanted: impl Fn(&Frame) -> bool) -> Result<Frame> {
+    pub async fn until(
+        &mut self,
+        what: &str,
+        is_wanted: impl Fn(&RawHttp2Frame) -> bool,
+    ) -> Result<RawHttp2Frame> {
         let mut before = Vec::new();
         while let Some(frame) = self.next().await? {
             if is_wanted(&frame) {
@@ -184,10 +188,10 @@ impl FramedClient {
 }
 
 /// Takes the frame that `input` begins with away, if it is all there.
-pub fn take_frame(input: &mut Vec<u8>) -> Option<Frame> {
+pub fn take_frame(input: &mut Vec<u8>) -> Option<RawHttp2Frame> {
     let [a, b, c, kind, flags, s @ ..] = *input.first_chunk::<9>()?;
     let end = 9 + (usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c));
     let payload = input.get(9..end)?.to_vec();
     input.drain(..end);
-    Some(Frame { kind, flags, stream: u32::from_be_bytes(s), payload })
+    Some(RawHttp2Frame { kind, flags, stream: u32::from_be_bytes(s), payload })
 }

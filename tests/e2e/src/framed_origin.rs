@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::framed::{Frame, frame, kind, take_frame};
+use crate::framed::{RawHttp2Frame, frame, kind, take_frame};
 use crate::place;
 use crate::wire::within;
 
@@ -22,19 +22,19 @@ pub struct Heard {
     /// The number of its connection, from 0 in the order of acceptance.
     pub connection: usize,
     /// The frame.
-    pub frame: Frame,
+    pub frame: RawHttp2Frame,
 }
 
 /// What is said to that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct FrameReply {
     /// What is sent.
     pub bytes: Vec<u8>,
     /// Whether the connection ends after it.
     pub is_last: bool,
 }
 
-impl Said {
+impl FrameReply {
     /// Nothing.
     pub fn nothing() -> Self {
         Self::default()
@@ -51,7 +51,7 @@ impl Said {
     }
 }
 
-type Answer = dyn Fn(&Heard) -> Said + Send + Sync;
+type FrameHandler = dyn Fn(&Heard) -> FrameReply + Send + Sync;
 
 /// A running endpoint; ends when it goes out of scope.
 #[derive(Debug)]
@@ -70,18 +70,18 @@ impl FramedOrigin {
     /// When nobody can listen.
     pub async fn with(
         settings: &[u8],
-        answer: impl Fn(&Heard) -> Said + Send + Sync + 'static,
+        answer: impl Fn(&Heard) -> FrameReply + Send + Sync + 'static,
     ) -> Result<Self> {
         let listener = TcpListener::bind(place::free_address()?).await?;
         let address = listener.local_addr()?;
         let heard = Arc::<Mutex<Vec<Heard>>>::default();
         let (changed, changes) = watch::channel(());
-        let (kept, answer): (_, Arc<Answer>) = (Arc::clone(&heard), Arc::new(answer));
+        let (kept, answer): (_, Arc<FrameHandler>) = (Arc::clone(&heard), Arc::new(answer));
         let (settings, changed) = (settings.to_vec(), Arc::new(changed));
         let task = tokio::spawn(async move {
             let mut connection = 0;
             while let Ok((stream, _)) = listener.accept().await {
-                let serving = Serving {
+                let serving = FramedOriginConnection {
                     stream,
                     connection,
                     answer: Arc::clone(&answer),
@@ -129,15 +129,15 @@ impl Drop for FramedOrigin {
     }
 }
 
-struct Serving {
+struct FramedOriginConnection {
     stream: TcpStream,
     connection: usize,
-    answer: Arc<Answer>,
+    answer: Arc<FrameHandler>,
     kept: Arc<Mutex<Vec<Heard>>>,
     changed: Arc<watch::Sender<()>>,
 }
 
-impl Serving {
+impl FramedOriginConnection {
     async fn run(mut self, settings: Vec<u8>) -> Result<()> {
         self.stream.set_nodelay(true)?;
         self.stream.write_all(&frame(kind::SETTINGS, 0, 0, &settings)).await?;
@@ -160,7 +160,7 @@ impl Serving {
     }
 
     /// Answers a frame; whether the connection goes on.
-    async fn answer(&mut self, heard: Frame) -> Result<bool> {
+    async fn answer(&mut self, heard: RawHttp2Frame) -> Result<bool> {
         let acknowledged = match heard.kind {
             kind::SETTINGS | kind::PING if heard.flags & 1 == 0 => {
                 let payload = if heard.kind == kind::PING { heard.payload.clone() } else { Vec::new() };

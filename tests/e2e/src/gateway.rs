@@ -16,11 +16,11 @@ use tokio::sync::watch;
 use crate::origin::TapOrigin;
 use crate::place::{self, TempDir};
 use crate::site::QUICK_START;
-use crate::wire::{Client, DEADLINE, Response, within, within_for};
+use crate::wire::{DEADLINE, WireClient, WireResponse, within, within_for};
 
 /// A running gateway; whatever is left of its processes is killed when it goes out of scope.
 #[derive(Debug)]
-pub struct Gateway {
+pub struct TestGateway {
     process: Child,
     pid: Pid,
     listen: SocketAddr,
@@ -57,7 +57,7 @@ pub struct Lines {
     changes: Arc<watch::Sender<()>>,
 }
 
-impl Gateway {
+impl TestGateway {
     /// Starts a gateway with the quick start's configuration in front of `origin`.
     ///
     /// # Errors
@@ -169,15 +169,15 @@ impl Gateway {
     ///
     /// # Errors
     /// As [`Client::connect`].
-    pub async fn client(&self) -> Result<Client> {
-        Client::connect(self.listen).await
+    pub async fn client(&self) -> Result<WireClient> {
+        WireClient::connect(self.listen).await
     }
 
     /// Sends `bytes` on a connection of its own and reads the response.
     ///
     /// # Errors
     /// As [`Client::exchange`].
-    pub async fn exchange(&self, bytes: impl AsRef<[u8]>) -> Result<Response> {
+    pub async fn exchange(&self, bytes: impl AsRef<[u8]>) -> Result<WireResponse> {
         self.client().await?.exchange(bytes).await
     }
 
@@ -185,9 +185,9 @@ impl Gateway {
     ///
     /// # Errors
     /// As [`Client::exchange`].
-    pub async fn admin(&self, path: &str) -> Result<Response> {
+    pub async fn admin(&self, path: &str) -> Result<WireResponse> {
         let request = format!("GET {path} HTTP/1.1\r\nHost: admin\r\nConnection: close\r\n\r\n");
-        Client::connect(self.admin).await?.exchange(request).await
+        WireClient::connect(self.admin).await?.exchange(request).await
     }
 
     /// The value of the metric whose line begins with `series` (a name, perhaps with labels), summed over its lines.
@@ -265,7 +265,7 @@ impl Gateway {
     }
 }
 
-impl Drop for Gateway {
+impl Drop for TestGateway {
     fn drop(&mut self) {
         // The group is this gateway's own: it was made when it was started.
         let _ = kill_process_group(self.pid, Signal::KILL);

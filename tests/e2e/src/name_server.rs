@@ -10,12 +10,12 @@ use anyhow::Result;
 #[derive(Debug)]
 pub struct NameServer {
     address: SocketAddr,
-    said: Arc<Mutex<Said>>,
+    said: Arc<Mutex<NameServerState>>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Said {
+struct NameServerState {
     answer: Ipv4Addr,
     names: Vec<String>,
 }
@@ -28,7 +28,7 @@ impl NameServer {
     pub fn start(answer: Ipv4Addr) -> Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = socket.local_addr()?;
-        let said = Arc::new(Mutex::new(Said { answer, names: Vec::new() }));
+        let said = Arc::new(Mutex::new(NameServerState { answer, names: Vec::new() }));
         let own = Arc::clone(&said);
         let thread = thread::spawn(move || {
             let mut bytes = [0; 512];
@@ -73,7 +73,7 @@ impl Drop for NameServer {
 }
 
 /// The answer to the only question of a query: an address to those for IPv4, and none to others.
-fn answer_to(query: &[u8], said: &mut Said) -> Option<Vec<u8>> {
+fn answer_to(query: &[u8], said: &mut NameServerState) -> Option<Vec<u8>> {
     let (id, rest) = (query.get(..2)?, query.get(12..)?);
     let (mut name, mut at) = (String::new(), 0);
     loop {

@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::wire::{Reading, Response, read_response, within};
+use crate::wire::{ParseOutcome, WireResponse, read_response, within};
 
 /// An authority that issues certificates.
 pub struct Authority {
@@ -303,20 +303,20 @@ impl SecureClient {
     ///
     /// # Errors
     /// When there is none, or not within the deadline.
-    pub async fn answer(&mut self) -> Result<Response> {
+    pub async fn answer(&mut self) -> Result<WireResponse> {
         let mut is_ended = false;
         loop {
             match read_response(&self.buffer, b"GET", is_ended) {
-                Reading::Whole { message, length } => {
+                ParseOutcome::Whole { message, length } => {
                     self.buffer.drain(..length);
                     return Ok(*message);
                 }
-                Reading::Partial { .. } if is_ended => bail!("the connection ended in a response"),
-                Reading::Partial { .. } => {
+                ParseOutcome::Partial { .. } if is_ended => bail!("the connection ended in a response"),
+                ParseOutcome::Partial { .. } => {
                     let read = within("a response", self.stream.read_buf(&mut self.buffer)).await?;
                     is_ended = read.context("the connection was cut")? == 0;
                 }
-                Reading::Bad(why) => bail!("no response: {why}"),
+                ParseOutcome::Bad(why) => bail!("no response: {why}"),
             }
         }
     }
@@ -325,7 +325,7 @@ impl SecureClient {
     ///
     /// # Errors
     /// As [`Self::send`] and [`Self::answer`].
-    pub async fn exchange(&mut self, request: impl AsRef<[u8]>) -> Result<Response> {
+    pub async fn exchange(&mut self, request: impl AsRef<[u8]>) -> Result<WireResponse> {
         self.send(request).await?;
         self.answer().await
     }

@@ -1,6 +1,6 @@
 //! Configurations for tests: one listener, one table and the cluster `origin`, with whatever a test adds.
 
-use crate::gateway::{Gateway, Launch};
+use crate::gateway::{Launch, TestGateway};
 use crate::origin::TapOrigin;
 use anyhow::Result;
 
@@ -14,7 +14,7 @@ clusters: {origin: {endpoints: [ORIGIN]}}
 
 /// A configuration in the making; one worker unless told otherwise, so that links are reused in a known way.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct GatewayConfigBuilder {
     top: Vec<String>,
     listener: Vec<String>,
     rules: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Site {
     has_default_rule: bool,
 }
 
-impl Default for Site {
+impl Default for GatewayConfigBuilder {
     fn default() -> Self {
         Self {
             // A busy machine must not make the gateway refuse what a test sends.
@@ -40,7 +40,7 @@ impl Default for Site {
     }
 }
 
-impl Site {
+impl GatewayConfigBuilder {
     /// A site whose only rule sends everything to `origin`.
     pub fn new() -> Self {
         Self::default()
@@ -123,19 +123,19 @@ impl Site {
     ///
     /// # Errors
     /// As [`Gateway::launch`].
-    pub async fn before(self, origin: &TapOrigin) -> Result<Gateway> {
+    pub async fn before(self, origin: &TapOrigin) -> Result<TestGateway> {
         let site = self.with("ORIGIN", origin.address());
         let substitutes = site.substitutes.clone();
-        Gateway::launch(&site.text(), Launch { substitutes, ..Launch::default() }).await
+        TestGateway::launch(&site.text(), Launch { substitutes, ..Launch::default() }).await
     }
 
     /// Starts a gateway with this configuration as `launch` says.
     ///
     /// # Errors
     /// As [`Gateway::launch`].
-    pub async fn launch(self, origin: &TapOrigin, mut launch: Launch) -> Result<Gateway> {
+    pub async fn launch(self, origin: &TapOrigin, mut launch: Launch) -> Result<TestGateway> {
         let site = self.with("ORIGIN", origin.address());
         launch.substitutes.extend(site.substitutes.iter().cloned());
-        Gateway::launch(&site.text(), launch).await
+        TestGateway::launch(&site.text(), launch).await
     }
 }

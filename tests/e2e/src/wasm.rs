@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, ensure};
 
 use crate::place::{TempDir, tree};
-use crate::site::Site;
+use crate::site::GatewayConfigBuilder;
 
 /// A module made of the frame and these parts. A text between backquotes stands for two constants, its address and its
 /// length.
@@ -37,13 +37,13 @@ pub fn module(parts: &str) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// As [`module`]; when it cannot be written.
-pub fn site(parts: &str, module_keys: &str, filter_keys: &str) -> Result<(Site, TempDir)> {
+pub fn site(parts: &str, module_keys: &str, filter_keys: &str) -> Result<(GatewayConfigBuilder, TempDir)> {
     let folder = TempDir::new("wasm")?;
     let path = folder.join("f.wasm");
     std::fs::write(&path, module(parts)?)?;
     let place = path.display();
     let filter = format!("filters: {{f: {{wasm: {{module: '{place}'{module_keys}}}{filter_keys}}}}}");
-    Ok((Site::new().top(&filter).listener("filters: [f]"), folder))
+    Ok((GatewayConfigBuilder::new().top(&filter).listener("filters: [f]"), folder))
 }
 
 /// Pairs as a module gives them to its host; without bytes that are none of a text.

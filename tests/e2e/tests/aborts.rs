@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{ENDS, FramedClient, kind, request};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
-use eddy_e2e::site::Site;
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::within;
 use tokio::net::TcpListener;
 
 const POST: &[u8] =
     b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
 
-async fn is_clean(gateway: &Gateway) -> Result<()> {
+async fn is_clean(gateway: &TestGateway) -> Result<()> {
     gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
     gateway.until_metric("eddy_worker_connections", 0.0).await?;
     within("idle links only", async {
@@ -30,7 +30,7 @@ async fn is_clean(gateway: &Gateway) -> Result<()> {
 #[tokio::test]
 async fn a_client_gone_at_any_byte_leaves_nothing_behind() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for cut in 0..=POST.len() {
         for has_reset in [false, true] {
             let mut client = gateway.client().await?;
@@ -50,7 +50,7 @@ async fn a_client_gone_at_any_byte_leaves_nothing_behind() -> Result<()> {
 #[tokio::test]
 async fn a_client_gone_at_any_byte_of_its_answer_leaves_nothing_behind() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let request = "GET /answer HTTP/1.1\r\nHost: a\r\n\r\n";
     for _ in 0..100 {
         let mut client = gateway.client().await?;
@@ -67,8 +67,9 @@ async fn a_client_gone_at_any_byte_of_its_answer_leaves_nothing_behind() -> Resu
 async fn the_origin_learns_at_once_that_nobody_waits() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
-    let origin = TapOrigin::with(move |_| Script::steps([Step::AwaitGate(waiting.clone())])).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin =
+        TapOrigin::with(move |_| OriginScript::steps([ScriptStep::AwaitGate(waiting.clone())])).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for number in 1..=10 {
         let mut client = gateway.client().await?;
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
@@ -85,7 +86,7 @@ async fn the_origin_learns_at_once_that_nobody_waits() -> Result<()> {
 #[tokio::test]
 async fn an_upload_that_stops_is_cancelled_upstream() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for has_reset in [true, false] {
         let before = origin.log().look(<[_]>::len);
         let mut client = gateway.client().await?;
@@ -93,7 +94,7 @@ async fn an_upload_that_stops_is_cancelled_upstream() -> Result<()> {
         origin
             .log()
             .until("a head", |events| {
-                events[before..].iter().any(|event| matches!(event, eddy_e2e::origin::Event::Head { .. }))
+                events[before..].iter().any(|event| matches!(event, eddy_e2e::origin::TapEvent::Head { .. }))
             })
             .await?;
         let since = Instant::now();
@@ -105,7 +106,7 @@ async fn an_upload_that_stops_is_cancelled_upstream() -> Result<()> {
         origin
             .log()
             .until("the end", |events| {
-                events[before..].iter().any(|event| matches!(event, eddy_e2e::origin::Event::Ended { .. }))
+                events[before..].iter().any(|event| matches!(event, eddy_e2e::origin::TapEvent::Ended { .. }))
             })
             .await?;
         ensure!(since.elapsed() < PROMPT, "it took {:?}", since.elapsed());
@@ -117,8 +118,8 @@ async fn an_upload_that_stops_is_cancelled_upstream() -> Result<()> {
 
 #[tokio::test]
 async fn a_download_that_nobody_reads_is_cancelled() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::send(response(200, "", vec![b'x'; 20_000_000]))).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin = TapOrigin::with(|_| OriginScript::send(response(200, "", vec![b'x'; 20_000_000]))).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for number in 1..=5 {
         let mut client = gateway.client().await?;
         client.read_little()?;
@@ -134,7 +135,7 @@ async fn a_download_that_nobody_reads_is_cancelled() -> Result<()> {
 #[tokio::test]
 async fn thousands_of_aborts_leave_no_trace() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().top("workers: 2").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().top("workers: 2").before(&origin).await?;
     gateway.exchange(POST).await?;
     let before = open_files(&gateway)?;
     let mut numbers = eddy_e2e::journal::Numbers::new(7);
@@ -164,7 +165,7 @@ async fn thousands_of_aborts_leave_no_trace() -> Result<()> {
     gateway.stop().await
 }
 
-fn open_files(gateway: &Gateway) -> Result<usize> {
+fn open_files(gateway: &TestGateway) -> Result<usize> {
     let mut count = 0;
     for child in gateway.children()? {
         count += std::fs::read_dir(format!("/proc/{}/fd", child.as_raw_nonzero()))?.count();
@@ -181,7 +182,7 @@ async fn a_client_that_leaves_while_an_endpoint_is_connected_to_is_noticed_at_on
     // The kernel takes connections for it, and nobody shakes hands.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     for hedge in ["", "hedge: {after: 30s}, "] {
-        let gateway = Site::new()
+        let gateway = GatewayConfigBuilder::new()
             .without_default_rule()
             .top("access_log: {file: stdout, format: json}")
             .listener("http2: {cleartext: true}")

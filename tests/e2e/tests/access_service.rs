@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::others;
 use eddy_e2e::place::{TempDir, free_address};
@@ -15,13 +15,13 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 /// The service in a process of its own, which ends with its standard input.
-struct Service {
+struct AccessLogServiceProcess {
     process: Child,
     told: ChildStdin,
     says: Lines<BufReader<ChildStdout>>,
 }
 
-impl Service {
+impl AccessLogServiceProcess {
     async fn start(program: &Path, address: SocketAddr) -> Result<Self> {
         let mut command = Command::new(program);
         command.arg(address.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -84,12 +84,12 @@ clusters:
 
 const WHO: &str = "Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n";
 
-async fn gateway(logs: SocketAddr) -> Result<(Gateway, TapOrigin)> {
+async fn gateway(logs: SocketAddr) -> Result<(TestGateway, TapOrigin)> {
     let origin = TapOrigin::start().await?;
     let nobody = free_address()?;
     let substitutes: [(&str, &dyn ToString); 3] =
         [("ORIGIN", &origin.address()), ("NOBODY", &nobody), ("LOGS", &logs)];
-    Ok((Gateway::start(SITE, &substitutes).await?, origin))
+    Ok((TestGateway::start(SITE, &substitutes).await?, origin))
 }
 
 fn get(target: &str, fields: &str) -> Vec<u8> {
@@ -101,7 +101,7 @@ async fn the_service_gets_what_lines_would_have() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
     let address = free_address()?;
-    let mut service = Service::start(&program, address).await?;
+    let mut service = AccessLogServiceProcess::start(&program, address).await?;
     let (gateway, origin) = gateway(address).await?;
 
     let fields = "User-Agent: \u{e4}\u{1f600}\r\nReferer: http://a.test/\r\n";
@@ -155,7 +155,7 @@ async fn bytes_that_are_no_text_spoil_no_batch() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
     let address = free_address()?;
-    let mut service = Service::start(&program, address).await?;
+    let mut service = AccessLogServiceProcess::start(&program, address).await?;
     let (gateway, _origin) = gateway(address).await?;
     let mut bytes = get("/", "User-Agent: ");
     bytes.splice(bytes.len() - 2.., b"a\xff\xfeb\r\n\r\n".iter().copied());
@@ -174,7 +174,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     let (gateway, _origin) = gateway(address).await?;
     ensure!(gateway.exchange(get("/1", "")).await?.status == 200);
     gateway.until_metric("eddy_access_batches_failed_total", 1.0).await?;
-    let mut service = Service::start(&program, address).await?;
+    let mut service = AccessLogServiceProcess::start(&program, address).await?;
     let said = service.until("entry").await?;
     ensure!(said["entry"]["request"]["path"] == "/1", "{said}");
 
@@ -213,13 +213,13 @@ async fn what_is_under_way_is_sent_at_the_end() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
     let address = free_address()?;
-    let mut service = Service::start(&program, address).await?;
+    let mut service = AccessLogServiceProcess::start(&program, address).await?;
     let origin = TapOrigin::start().await?;
     let config = SITE.replace("interval: 100ms", "interval: 60s");
     let nobody = free_address()?;
     let substitutes: [(&str, &dyn ToString); 3] =
         [("ORIGIN", &origin.address()), ("NOBODY", &nobody), ("LOGS", &address)];
-    let gateway = Gateway::start(&config, &substitutes).await?;
+    let gateway = TestGateway::start(&config, &substitutes).await?;
     for target in ["/1", "/2", "/3"] {
         ensure!(gateway.exchange(get(target, "")).await?.status == 200);
     }

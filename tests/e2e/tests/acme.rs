@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::others::{Pebble, PebblePrograms, PebbleSettings};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, SecureClient};
-use eddy_e2e::wire::{Client, within_for};
+use eddy_e2e::wire::{WireClient, within_for};
 use rustix::process::Signal;
 use rustls::ClientConfig;
 use serde_json::Value;
@@ -47,7 +47,7 @@ const HOSTS: &str = "{acme: [a.test, www.a.test]}";
 const ORDER_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// An authority, what a gateway needs to ask it, and what outlives gateways.
-struct Place {
+struct AcmeSetup {
     authority: Pebble,
     listen: SocketAddr,
     clear: SocketAddr,
@@ -57,7 +57,7 @@ struct Place {
     store: TempDir,
 }
 
-impl Place {
+impl AcmeSetup {
     /// Nothing where there is no authority to be had.
     async fn with(
         challenge: &'static str,
@@ -79,13 +79,13 @@ impl Place {
         Ok(Some(Self { authority, listen, clear, challenge, certificates, store }))
     }
 
-    async fn start(&self) -> Result<Gateway> {
+    async fn start(&self) -> Result<TestGateway> {
         let directory = self.authority.directory();
         self.start_with(&directory).await
     }
 
-    async fn start_with(&self, directory: &str) -> Result<Gateway> {
-        Gateway::launch(CONFIG, self.launch(directory)).await
+    async fn start_with(&self, directory: &str) -> Result<TestGateway> {
+        TestGateway::launch(CONFIG, self.launch(directory)).await
     }
 
     fn launch(&self, directory: &str) -> Launch {
@@ -149,13 +149,13 @@ fn programs() -> Result<Option<PebblePrograms>> {
 }
 
 /// How orders do.
-async fn orders_of(gateway: &Gateway) -> Result<Value> {
+async fn orders_of(gateway: &TestGateway) -> Result<Value> {
     Ok(serde_json::from_slice(&gateway.admin("/acme").await?.body)?)
 }
 
 #[tokio::test]
 async fn a_certificate_is_proven_in_a_handshake_and_outlives_a_restart() -> Result<()> {
-    let Some(place) = Place::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
+    let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
     let first = place.until_served(&trust, "a.test").await?;
@@ -200,12 +200,12 @@ async fn a_certificate_is_proven_in_a_handshake_and_outlives_a_restart() -> Resu
 
 #[tokio::test]
 async fn a_certificate_is_proven_over_http_before_filters_and_rules() -> Result<()> {
-    let Some(place) = Place::with("http-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
+    let Some(place) = AcmeSetup::with("http-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
     place.until_served(&trust, "www.a.test").await?;
     // Whoever asks for a token that is nobody's meets the filters, as with any other path.
-    let mut client = Client::connect(place.clear).await?;
+    let mut client = WireClient::connect(place.clear).await?;
     let request = "GET /.well-known/acme-challenge/other HTTP/1.1\r\nHost: a.test\r\n\r\n";
     ensure!(client.exchange(request).await?.status == 401);
     // A handshake proves nothing here.
@@ -217,7 +217,7 @@ async fn a_certificate_is_proven_over_http_before_filters_and_rules() -> Result<
 
 #[tokio::test]
 async fn a_certificate_is_renewed_in_time_and_nobody_notices() -> Result<()> {
-    let Some(place) = Place::with("tls-alpn-01", HOSTS, 12, 0).await? else { return Ok(()) };
+    let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 12, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
     let first = place.until_served(&trust, "a.test").await?;
@@ -249,7 +249,7 @@ async fn without_a_certificate_nobody_is_served_in_its_name() -> Result<()> {
     servers.issue(&["own.test"])?.write(folder.path(), "own")?;
     let own = folder.path().display();
     let certificates = format!("{{acme: blocked.test}}, {{chain: {own}/own.crt, key: {own}/own.key}}");
-    let Some(place) = Place::with("tls-alpn-01", &certificates, 600, 0).await? else { return Ok(()) };
+    let Some(place) = AcmeSetup::with("tls-alpn-01", &certificates, 600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     gateway.lines().until("no certificate was issued, and there is none", 1).await?;
     let view = orders_of(&gateway).await?;
@@ -268,7 +268,7 @@ async fn without_a_certificate_nobody_is_served_in_its_name() -> Result<()> {
 
 #[tokio::test]
 async fn the_last_certificate_stays_in_use_while_orders_fail() -> Result<()> {
-    let Some(place) = Place::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
+    let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
     let first = place.until_served(&trust, "a.test").await?;
@@ -284,13 +284,17 @@ async fn the_last_certificate_stays_in_use_while_orders_fail() -> Result<()> {
 
 #[tokio::test]
 async fn an_authority_that_is_slow_or_silent_keeps_nobody_waiting() -> Result<()> {
-    let Some(place) = Place::with("tls-alpn-01", HOSTS, 600, 3).await? else { return Ok(()) };
+    let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 600, 3).await? else { return Ok(()) };
     // It takes connections, and says nothing.
     let silent = tokio::net::TcpListener::bind(place::free_address()?).await?;
     let gateway = place.start_with(&format!("https://{}/dir", silent.local_addr()?)).await?;
     let asked = within_for(ORDER_TIME_MAX, "the order", silent.accept()).await??;
     ensure!(
-        Client::connect(place.clear).await?.exchange("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?.status
+        WireClient::connect(place.clear)
+            .await?
+            .exchange("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")
+            .await?
+            .status
             == 401
     );
     ensure!(SecureClient::connect(place.listen, &place.authority.trusted().await?, "a.test").await.is_err());
@@ -304,7 +308,7 @@ async fn an_authority_that_is_slow_or_silent_keeps_nobody_waiting() -> Result<()
 
 #[tokio::test]
 async fn what_is_kept_and_broken_is_told_of_with_the_way_out() -> Result<()> {
-    let Some(mut place) = Place::with("tls-alpn-01", HOSTS, 600, 0).await? else { return Ok(()) };
+    let Some(mut place) = AcmeSetup::with("tls-alpn-01", HOSTS, 600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
     place.until_served(&trust, "a.test").await?;
@@ -334,7 +338,7 @@ async fn what_is_kept_and_broken_is_told_of_with_the_way_out() -> Result<()> {
 
 #[tokio::test]
 async fn an_authority_that_has_forgotten_the_account_is_given_another() -> Result<()> {
-    let Some(place) = Place::with("tls-alpn-01", HOSTS, 600, 0).await? else { return Ok(()) };
+    let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     place.until_served(&place.authority.trusted().await?, "a.test").await?;
     gateway.stop().await?;
@@ -358,7 +362,9 @@ async fn an_authority_that_has_forgotten_the_account_is_given_another() -> Resul
 
 #[tokio::test]
 async fn of_several_processes_one_orders_and_the_next_takes_over() -> Result<()> {
-    let Some(mut place) = Place::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
+    let Some(mut place) = AcmeSetup::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else {
+        return Ok(());
+    };
     let mut gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
     let first = place.until_served(&trust, "a.test").await?;

@@ -4,24 +4,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place;
-use eddy_e2e::wire::{Client, get};
+use eddy_e2e::wire::{WireClient, get};
 use tokio::net::TcpListener;
 
 /// An origin that answers with its name, and a status that can be changed.
-struct Named {
+struct NamedOrigin {
     origin: TapOrigin,
     status: Arc<AtomicU16>,
 }
 
-impl Named {
+impl NamedOrigin {
     async fn new(name: &'static str, status: u16) -> Result<Self> {
         let status = Arc::new(AtomicU16::new(status));
         let told = Arc::clone(&status);
         let origin =
-            TapOrigin::with(move |_| Script::send(response(told.load(Ordering::Relaxed), "", name))).await?;
+            TapOrigin::with(move |_| OriginScript::send(response(told.load(Ordering::Relaxed), "", name)))
+                .await?;
         Ok(Self { origin, status })
     }
 
@@ -35,10 +36,10 @@ impl Named {
     }
 }
 
-async fn start(config: &str, words: &[(&str, &TapOrigin)]) -> Result<Gateway> {
+async fn start(config: &str, words: &[(&str, &TapOrigin)]) -> Result<TestGateway> {
     let substitutes =
         words.iter().map(|(word, origin)| ((*word).to_owned(), origin.address().to_string())).collect();
-    Gateway::launch(config, Launch { substitutes, ..Launch::default() }).await
+    TestGateway::launch(config, Launch { substitutes, ..Launch::default() }).await
 }
 
 fn config(rule: &str, clusters: &str) -> String {
@@ -56,13 +57,16 @@ fn refused(limit: &str) -> String {
 async fn gated(gate: &Gate) -> Result<TapOrigin> {
     let gate = gate.clone();
     TapOrigin::with(move |_| {
-        Script::steps([Step::AwaitGate(gate.clone()), Step::Send(response(200, "", "late"))])
+        OriginScript::steps([
+            ScriptStep::AwaitGate(gate.clone()),
+            ScriptStep::Send(response(200, "", "late")),
+        ])
     })
     .await
 }
 
 /// A client whose request waits at the origin, which has had so many before.
-async fn waiting(gateway: &Gateway, origin: &TapOrigin, before: usize) -> Result<Client> {
+async fn waiting(gateway: &TestGateway, origin: &TapOrigin, before: usize) -> Result<WireClient> {
     let mut client = gateway.client().await?;
     client.send(get("/", "")).await?;
     origin.log().until_requests(before + 1).await?;
@@ -105,7 +109,7 @@ async fn requests_beyond_the_limit_are_told_so_by_all_workers() -> Result<()> {
 #[tokio::test]
 async fn links_beyond_the_limit_are_made_only_in_place_of_idle_ones() -> Result<()> {
     let gate = Gate::default();
-    let (quick, slow) = (Named::new("quick", 200).await?, gated(&gate).await?);
+    let (quick, slow) = (NamedOrigin::new("quick", 200).await?, gated(&gate).await?);
     let site = config("cluster: one", "  one: {endpoints: [QUICK, SLOW], limits: {connections: 1}}\n")
         .replace("workers: 2", "workers: 1");
     let gateway = start(&site, &[("QUICK", &quick.origin), ("SLOW", &slow)]).await?;
@@ -152,7 +156,7 @@ async fn few_wait_for_a_link_where_that_is_limited() -> Result<()> {
 
 #[tokio::test]
 async fn retries_beyond_the_limit_are_not_made() -> Result<()> {
-    let busy = Named::new("busy", 503).await?;
+    let busy = NamedOrigin::new("busy", 503).await?;
     let site = config(
         "cluster: one, retry: {attempts: 3, statuses: [503]}",
         "  one: {endpoints: [BUSY], ejection: {failures: 0}, limits: {retries: 1}}\n",
@@ -173,8 +177,11 @@ async fn retries_beyond_the_limit_are_not_made() -> Result<()> {
 
 #[tokio::test]
 async fn requests_go_on_to_another_cluster_for_the_reasons_that_are_given() -> Result<()> {
-    let (first, second, third) =
-        (Named::new("first", 200).await?, Named::new("second", 404).await?, Named::new("third", 200).await?);
+    let (first, second, third) = (
+        NamedOrigin::new("first", 200).await?,
+        NamedOrigin::new("second", 404).await?,
+        NamedOrigin::new("third", 200).await?,
+    );
     let clusters = "  one: {endpoints: [FIRST], ejection: {failures: 0}}\n  two: {endpoints: [SECOND]}\n  three: {endpoints: [THIRD]}\n  gone: {endpoints: [GONE]}\n";
     let gone = place::free_address()?.to_string();
     let with = |rule: &str| config(rule, &clusters.replace("GONE", &gone));
@@ -228,7 +235,7 @@ const CHECKED: &str =
 const UNWELL: &str = "eddy_cluster_endpoints_unwell{cluster=\"one\"}";
 
 /// How many of so many requests each origin served.
-async fn shares(gateway: &Gateway, origins: &[&Named], requests: usize) -> Result<Vec<usize>> {
+async fn shares(gateway: &TestGateway, origins: &[&NamedOrigin], requests: usize) -> Result<Vec<usize>> {
     let before: Vec<usize> = origins.iter().map(|one| one.served()).collect();
     let mut client = gateway.client().await?;
     for _ in 0..requests {
@@ -239,8 +246,11 @@ async fn shares(gateway: &Gateway, origins: &[&Named], requests: usize) -> Resul
 
 #[tokio::test]
 async fn lower_priorities_get_what_higher_ones_cannot_bear() -> Result<()> {
-    let (a, b, spare) =
-        (Named::new("a", 200).await?, Named::new("b", 200).await?, Named::new("spare", 200).await?);
+    let (a, b, spare) = (
+        NamedOrigin::new("a", 200).await?,
+        NamedOrigin::new("b", 200).await?,
+        NamedOrigin::new("spare", 200).await?,
+    );
     let one = format!("  one: {{endpoints: [FIRST, SECOND, {{address: SPARE, priority: 1}}], {CHECKED}}}\n");
     let words = [("FIRST", &a.origin), ("SECOND", &b.origin), ("SPARE", &spare.origin)];
     let gateway = start(&config("cluster: one", &one), &words).await?;
@@ -262,7 +272,7 @@ async fn lower_priorities_get_what_higher_ones_cannot_bear() -> Result<()> {
 
 #[tokio::test]
 async fn endpoints_of_eddys_own_zone_are_asked_first() -> Result<()> {
-    let (near, far) = (Named::new("near", 200).await?, Named::new("far", 200).await?);
+    let (near, far) = (NamedOrigin::new("near", 200).await?, NamedOrigin::new("far", 200).await?);
     let one = format!(
         "  one: {{endpoints: [{{address: NEAR, zone: eu-1a}}, {{address: FAR, zone: eu-1b}}], {CHECKED}}}\nzone: eu-1a\n"
     );
@@ -280,7 +290,7 @@ async fn endpoints_of_eddys_own_zone_are_asked_first() -> Result<()> {
 
 #[tokio::test]
 async fn one_that_was_added_gets_a_tenth_of_its_share_at_first() -> Result<()> {
-    let (old, new) = (Named::new("old", 200).await?, Named::new("new", 200).await?);
+    let (old, new) = (NamedOrigin::new("old", 200).await?, NamedOrigin::new("new", 200).await?);
     let words = [("OLD", &old.origin), ("NEW", &new.origin)];
     let site = config("cluster: one", "  one: {endpoints: [OLD], slow_start: 1h}\n");
     let gateway = start(&site, &words).await?;

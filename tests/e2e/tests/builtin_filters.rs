@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::{Gateway, sum_of_series};
+use eddy_e2e::gateway::{TestGateway, sum_of_series};
 use eddy_e2e::origin::TapOrigin;
-use eddy_e2e::site::Site;
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::{get, within};
 use rustix::process::Signal;
 
@@ -23,7 +23,7 @@ fn login(target: &str, credentials: &str) -> String {
 #[tokio::test]
 async fn a_chain_of_them_does_what_each_says() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top(
             "filters: {id: {request_id: {format: hex, respond: true}}, login: {basic_auth: {users: {alice: secret}, user_header: x-user}}, \
              cors: {cors: {origins: ['https://a.test']}}, size: {body_limit: {request: 10}}, \
@@ -67,7 +67,7 @@ async fn passwords_are_computed_beside_the_workers() -> Result<()> {
     let slow = "$2y$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
     let filter =
         format!("filters: {{login: {{basic_auth: {{users: {{alice: '{slow}'}}, threads: 1, queue: 4}}}}}}");
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top(&filter)
         .listener("filters: [login]")
         .rule("{match: {path: /free/}, cluster: origin, filters: {login: {disabled: true}}}")
@@ -99,11 +99,13 @@ async fn passwords_are_computed_beside_the_workers() -> Result<()> {
 #[tokio::test]
 async fn a_changed_file_of_users_holds_after_a_reload() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let site =
-        Site::new().top("filters: {login: {basic_auth: {file: DIR/users}}}").listener("filters: [login]");
+    let site = GatewayConfigBuilder::new()
+        .top("filters: {login: {basic_auth: {file: DIR/users}}}")
+        .listener("filters: [login]");
     let text = site.text();
     // The file lies beside the configuration, whose place is known once the gateway runs.
-    let gateway = Gateway::start(&Site::new().text(), &[("ORIGIN", &origin.address())]).await?;
+    let gateway =
+        TestGateway::start(&GatewayConfigBuilder::new().text(), &[("ORIGIN", &origin.address())]).await?;
     std::fs::write(gateway.directory().join("users"), format!("alice:{QUICK}\n"))?;
     gateway.write_config(&text)?;
     gateway.signal(Signal::HUP)?;
@@ -128,7 +130,7 @@ async fn a_changed_file_of_users_holds_after_a_reload() -> Result<()> {
 #[tokio::test]
 async fn a_rate_holds_for_all_workers_together() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("workers: 2")
         .top("filters: {rate: {rate_limit: {requests: 10, per: 1h, burst: 10, tell: always}}}")
         .listener("filters: [rate]")
@@ -150,7 +152,7 @@ async fn a_rate_holds_for_all_workers_together() -> Result<()> {
 #[tokio::test]
 async fn a_delay_is_only_for_those_it_is_meant_for() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("filters: {slow: {fault: {delay: {time: 400ms}, headers: {x-slow: 'yes'}}}}")
         .listener("filters: [slow]")
         .before(&origin)

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::wire::within;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,16 +18,16 @@ routes:
 clusters: {origin: {endpoints: ['ORIGIN']}}
 ";
 
-struct Place {
-    gateway: Gateway,
+struct BulkSetup {
+    gateway: TestGateway,
     origin: TcpListener,
 }
 
-impl Place {
+impl BulkSetup {
     async fn start() -> Result<Self> {
         let origin = TcpListener::bind("127.0.0.1:0").await?;
         let address: SocketAddr = origin.local_addr()?;
-        let gateway = Gateway::start(CONFIG, &[("ORIGIN", &address)]).await?;
+        let gateway = TestGateway::start(CONFIG, &[("ORIGIN", &address)]).await?;
         Ok(Self { gateway, origin })
     }
 
@@ -69,7 +69,7 @@ async fn read_exactly(stream: &mut TcpStream, count: usize) -> Result<Vec<u8>> {
 /// Requests and responses follow one another on the same two connections, so a byte too many or too few shows at once.
 #[tokio::test]
 async fn bodies_of_all_sizes_come_as_they_were_sent() -> Result<()> {
-    let place = Place::start().await?;
+    let place = BulkSetup::start().await?;
     let mut client = place.connect().await?;
     let mut server = None;
     let (mut sent_up, mut sent_down) = (0, 0);
@@ -127,7 +127,7 @@ async fn bodies_of_all_sizes_come_as_they_were_sent() -> Result<()> {
 /// What cannot be moved so is copied: chunks.
 #[tokio::test]
 async fn chunks_are_looked_at() -> Result<()> {
-    let place = Place::start().await?;
+    let place = BulkSetup::start().await?;
     let mut client = place.connect().await?;
     client.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     let mut server = place.accept().await?;
@@ -157,7 +157,7 @@ async fn chunks_are_looked_at() -> Result<()> {
 /// Whoever breaks off in the middle of a large body, the other side can tell, and the next exchange is not disturbed.
 #[tokio::test]
 async fn a_large_body_that_is_cut_is_seen_to_be_cut() -> Result<()> {
-    let place = Place::start().await?;
+    let place = BulkSetup::start().await?;
     let half = pattern(500_000, 7);
     // The endpoint ends, or resets, in the middle.
     for is_reset in [false, true] {
@@ -219,7 +219,7 @@ async fn a_large_body_that_is_cut_is_seen_to_be_cut() -> Result<()> {
 /// A client that takes nothing holds no more than its pipe and the sockets' buffers; a slow one gets all.
 #[tokio::test]
 async fn a_slow_client_holds_the_endpoint_back() -> Result<()> {
-    let place = Place::start().await?;
+    let place = BulkSetup::start().await?;
     let mut client = place.connect().await?;
     client.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     let mut server = place.accept().await?;

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::corpus::{Case, Expect, Kind, own_shelves, read_cases};
+use eddy_e2e::corpus::{Expect, FramingCase, FramingCaseKind, own_shelves, read_cases};
 use eddy_e2e::differential::Panel;
 use eddy_e2e::drive::{
-    Cuts, Exceptions, LANES, Lane, Plan, RequestDriver, ResponseDriver, judge_requests, lanes_config,
+    Cuts, Exceptions, LANES, OriginLane, RequestCasePlan, RequestDriver, ResponseDriver, judge_requests,
+    lanes_config,
 };
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place;
 use eddy_e2e::site::QUICK_START;
@@ -19,13 +20,13 @@ fn corpus() -> PathBuf {
 }
 
 /// eddy's own cases and those of the folders in `EDDY_CORPUS`, with the exceptions applied.
-fn cases(kind: Kind) -> Result<Vec<Case>> {
+fn cases(kind: FramingCaseKind) -> Result<Vec<FramingCase>> {
     let mut cases = read_cases(&corpus())?;
     for folder in
         place::variable("EDDY_CORPUS").unwrap_or_default().split(':').filter(|folder| !folder.is_empty())
     {
         let more = read_cases(folder.as_ref())?;
-        let with_host: Vec<Case> = more.iter().filter_map(Case::with_host).collect();
+        let with_host: Vec<FramingCase> = more.iter().filter_map(FramingCase::with_host).collect();
         cases.extend(more.into_iter().chain(with_host));
     }
     Exceptions::read(&corpus().join("exceptions.txt"))?.apply(&mut cases);
@@ -53,8 +54,8 @@ fn the_files_are_what_the_generator_writes() -> Result<()> {
 #[test]
 fn a_strict_reader_agrees_with_the_expectations() -> Result<()> {
     for shelf in own_shelves() {
-        for case in shelf.cases.iter().filter(|case| case.kind == Kind::Request) {
-            let plan = Plan::of(case);
+        for case in shelf.cases.iter().filter(|case| case.kind == FramingCaseKind::Request) {
+            let plan = RequestCasePlan::of(case);
             let is_whole = !plan.is_bad && !plan.is_cut;
             ensure!(case.expect != Expect::Accept || is_whole, "{}: accepted, yet not whole", case.name());
             ensure!(!case.why.is_empty(), "{}: no reason", case.name());
@@ -76,8 +77,8 @@ async fn requests_are_read_the_same_by_everybody() -> Result<()> {
     // Behind an offer to switch protocols some of them read no requests any more, and eddy sends none before it is answered,
     // which the tests of tunnels show: here none is made.
     let config = config.replacen("cluster: origin}", "cluster: origin, upgrades: []}", 1);
-    let gateway = Gateway::start(&config, &[("ORIGIN", &address)]).await?;
-    let driver = Arc::new(RequestDriver::new(gateway.address(), cases(Kind::Request)?, Cuts::All));
+    let gateway = TestGateway::start(&config, &[("ORIGIN", &address)]).await?;
+    let driver = Arc::new(RequestDriver::new(gateway.address(), cases(FramingCaseKind::Request)?, Cuts::All));
     let attempts = match driver.run().await {
         Ok(attempts) => attempts,
         Err(error) => {
@@ -107,10 +108,12 @@ async fn requests_are_read_the_same_by_everybody() -> Result<()> {
 async fn responses_arrive_as_sent_or_not_at_all() -> Result<()> {
     let mut lanes = Vec::new();
     for number in 0..LANES {
-        lanes.push(Lane::start(number).await?);
+        lanes.push(OriginLane::start(number).await?);
     }
-    let gateway = Gateway::start(&lanes_config(&lanes), &[]).await?;
-    let report = ResponseDriver::new(cases(Kind::Response)?, Cuts::All).run(gateway.address(), lanes).await?;
+    let gateway = TestGateway::start(&lanes_config(&lanes), &[]).await?;
+    let report = ResponseDriver::new(cases(FramingCaseKind::Response)?, Cuts::All)
+        .run(gateway.address(), lanes)
+        .await?;
     gateway.stop().await?;
     println!("{report}");
     ensure!(report.findings.is_empty(), "{} cases with divergences", report.findings.cases());

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::wire::within;
 use rustix::process::Signal;
@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::time::timeout;
 
 /// A client, which takes answers from the gateway alone.
-async fn client(gateway: &Gateway) -> Result<UdpSocket> {
+async fn client(gateway: &TestGateway) -> Result<UdpSocket> {
     client_at(Ipv4Addr::LOCALHOST, gateway.address()).await
 }
 
@@ -25,9 +25,9 @@ async fn client_at(own: Ipv4Addr, asked: SocketAddr) -> Result<UdpSocket> {
 }
 
 /// An endpoint whose part the test takes.
-struct Endpoint(UdpSocket);
+struct DatagramEndpoint(UdpSocket);
 
-impl Endpoint {
+impl DatagramEndpoint {
     async fn start() -> Result<Self> {
         Ok(Self(UdpSocket::bind("127.0.0.1:0").await?))
     }
@@ -88,8 +88,8 @@ fn config(listener: &str, endpoints: &[SocketAddr]) -> String {
     )
 }
 
-async fn gateway(listener: &str, endpoints: &[SocketAddr]) -> Result<Gateway> {
-    Gateway::launch(&format!("workers: 1\n{}", config(listener, endpoints)), Launch::default()).await
+async fn gateway(listener: &str, endpoints: &[SocketAddr]) -> Result<TestGateway> {
+    TestGateway::launch(&format!("workers: 1\n{}", config(listener, endpoints)), Launch::default()).await
 }
 
 /// The records so far, once there are `count`.
@@ -110,7 +110,7 @@ async fn records(directory: &Path, count: usize) -> Result<Vec<Value>> {
 
 #[tokio::test]
 async fn each_client_has_a_session_whatever_it_sends() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let gateway = gateway("    forward: {cluster: it}\n", &[endpoint.address()?]).await?;
     let (one, other) = (client(&gateway).await?, client(&gateway).await?);
     let mut sessions = Vec::new();
@@ -150,7 +150,7 @@ async fn each_client_has_a_session_whatever_it_sends() -> Result<()> {
 
 #[tokio::test]
 async fn a_session_ends_by_silence_and_is_recorded() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     let keys = "    forward: {cluster: it}\n    timeouts: {idle: 1s}\n";
     let gateway = gateway(keys, &[address]).await?;
@@ -183,7 +183,7 @@ async fn a_session_ends_by_silence_and_is_recorded() -> Result<()> {
 
 #[tokio::test]
 async fn questions_with_one_answer_have_a_session_each() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let keys = "    forward: {cluster: it, datagrams: 1, responses: 1}\n    timeouts: {idle: 1s}\n";
     let gateway = gateway(keys, &[endpoint.address()?]).await?;
     let client = client(&gateway).await?;
@@ -210,7 +210,7 @@ async fn questions_with_one_answer_have_a_session_each() -> Result<()> {
 
 #[tokio::test]
 async fn an_endpoint_that_is_gone_is_left_out() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let gone = place::free_address()?;
     let addresses = [gone, endpoint.address()?];
     endpoint.echo();
@@ -233,14 +233,14 @@ async fn sessions_leave_an_endpoint_that_is_not_well() -> Result<()> {
     let (mut endpoints, mut doors) = (Vec::new(), Vec::new());
     for _ in 0..2 {
         let address = place::free_address()?;
-        endpoints.push(Endpoint(UdpSocket::bind(address).await?));
+        endpoints.push(DatagramEndpoint(UdpSocket::bind(address).await?));
         doors.push(TcpListener::bind(address).await?);
     }
     let addresses = [endpoints[0].address()?, endpoints[1].address()?];
     let health = "health: {interval: 100ms, timeout: 5s, unhealthy: 1, healthy: 1, panic_percent: 0}";
     let text =
         config("    forward: {cluster: it}\n", &addresses).replace("]}\n", &format!("], {health}}}\n"));
-    let gateway = Gateway::launch(&format!("workers: 1\n{text}"), Launch::default()).await?;
+    let gateway = TestGateway::launch(&format!("workers: 1\n{text}"), Launch::default()).await?;
     let client = client(&gateway).await?;
     client.send(b"first").await?;
     let (mut room, mut other_room) = ([0; 16], [0; 16]);
@@ -270,7 +270,7 @@ async fn sessions_leave_an_endpoint_that_is_not_well() -> Result<()> {
 
 #[tokio::test]
 async fn sessions_have_a_limit_that_forged_addresses_cannot_pass() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     endpoint.echo();
     let keys = "    forward: {cluster: it}\n    limits: {connections: 3}\n    timeouts: {idle: 3s}\n";
@@ -295,11 +295,11 @@ async fn sessions_have_a_limit_that_forged_addresses_cannot_pass() -> Result<()>
 
 #[tokio::test]
 async fn sessions_outlive_reloads_but_not_their_listener() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let keys = "    forward: {cluster: it}\n";
     let address = endpoint.address()?;
     let plain = format!("workers: 1\n{}", config(keys, &[address]));
-    let gateway = Gateway::launch(&plain, Launch::default()).await?;
+    let gateway = TestGateway::launch(&plain, Launch::default()).await?;
     let client = client(&gateway).await?;
     client.send(b"before").await?;
     let (_, session) = endpoint.take().await?;
@@ -342,7 +342,7 @@ async fn sessions_outlive_reloads_but_not_their_listener() -> Result<()> {
 /// The successor has the same sockets, so nothing that was sent meanwhile is lost; sessions begin anew there.
 #[tokio::test]
 async fn a_hand_over_loses_no_datagram() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     endpoint.echo();
     let place = TempDir::new("datagrams")?;
@@ -350,7 +350,7 @@ async fn a_hand_over_loses_no_datagram() -> Result<()> {
     place::install_eddy(&binary)?;
     let launch = Launch { binary: Some(binary.clone()), ..Launch::default() };
     let text = format!("workers: 2\n{}", config("    forward: {cluster: it}\n", &[address]));
-    let gateway = Gateway::launch(&text, launch).await?;
+    let gateway = TestGateway::launch(&text, launch).await?;
     let mut clients = Vec::new();
     for _ in 0..20 {
         clients.push(client(&gateway).await?);
@@ -378,14 +378,14 @@ async fn a_hand_over_loses_no_datagram() -> Result<()> {
 /// With sockets for each worker, and bound to all addresses, each client is answered from where it asks.
 #[tokio::test]
 async fn answers_come_from_the_address_that_was_asked() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     endpoint.echo();
     let text = format!("workers: 3\n{}", config("    forward: {cluster: it}\n", &[address]));
     let free = place::free_address()?;
     let everywhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, free.port()));
     let text = text.replace("LISTEN", &everywhere.to_string());
-    let gateway = Gateway::launch(&text, Launch::default()).await?;
+    let gateway = TestGateway::launch(&text, Launch::default()).await?;
     for number in 1..=20_u8 {
         let asked = SocketAddr::from((Ipv4Addr::new(127, 0, 1, number), free.port()));
         let client = client_at(place::client_address(number.into()), asked).await?;
@@ -402,12 +402,12 @@ async fn answers_come_from_the_address_that_was_asked() -> Result<()> {
 #[tokio::test]
 async fn nothing_is_left_of_sessions_that_have_ended() -> Result<()> {
     let rounds = if place::variable("EDDY_SOAK").is_some() { 400 } else { 4 };
-    let endpoint = Endpoint::start().await?;
+    let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     endpoint.echo();
     let keys = "    forward: {cluster: it}\n    timeouts: {idle: 100ms}\n    limits: {connections: 400}\n    access_log: false\n";
     let text = format!("workers: 2\n{}", config(keys, &[address]));
-    let gateway = Gateway::launch(&text, Launch::default()).await?;
+    let gateway = TestGateway::launch(&text, Launch::default()).await?;
     let process = gateway.children()?.first().copied().context("no gateway process")?;
     let descriptors = || {
         Ok::<_, std::io::Error>(std::fs::read_dir(format!("/proc/{}/fd", process.as_raw_nonzero()))?.count())
@@ -443,7 +443,7 @@ async fn a_port_that_is_taken_is_told_of() -> Result<()> {
     let taken = UdpSocket::bind("127.0.0.1:0").await?;
     let address = taken.local_addr()?;
     let text = config("    forward: {cluster: it}\n", &[address]).replace("LISTEN", &address.to_string());
-    let mut gateway = Gateway::spawn(&text, Launch::default())?;
+    let mut gateway = TestGateway::spawn(&text, Launch::default())?;
     let status = gateway.exited(Duration::from_secs(20)).await?;
     ensure!(!status.success());
     let said = gateway.lines().text();

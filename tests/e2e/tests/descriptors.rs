@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::others;
 use eddy_e2e::place::{TempDir, eddy_binary, free_address, tree};
 use eddy_e2e::wire::within;
@@ -101,7 +101,7 @@ async fn what_tells_nothing_is_named() -> Result<()> {
     let nobody = free_address()?.to_string();
     let said = refused(&["descriptors", "fetch", &nobody, "-o", &set]).await?;
     ensure!(said.contains(&format!("no connection to {nobody}")), "{said}");
-    let gateway = Gateway::start(
+    let gateway = TestGateway::start(
         "admin: {address: ADMIN}\nlisteners: [{address: LISTEN, routes: site}]\nroutes: {site: [{match: {path: /a}, respond: {status: 204}}]}\n",
         &[],
     )

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use data_encoding::BASE64;
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Script, TapOrigin, response};
-use eddy_e2e::others::{BUILD_TIME_MAX, EnvoyFilter, Source, envoy_filters};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, TapOrigin, response};
+use eddy_e2e::others::{BUILD_TIME_MAX, EnvoyFilter, FilterSource, envoy_filters};
 use eddy_e2e::place::TempDir;
-use eddy_e2e::site::Site;
+use eddy_e2e::site::GatewayConfigBuilder;
 
 /// The same folder each time, so that the Go command finds what it has built before.
 fn folder(name: &str) -> PathBuf {
@@ -21,7 +21,7 @@ fn get(target: &str, fields: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: test.local\r\n{fields}\r\n")
 }
 
-async fn expect(gateway: &Gateway, request: String, status: u16, body: &str) -> Result<()> {
+async fn expect(gateway: &TestGateway, request: String, status: u16, body: &str) -> Result<()> {
     let answer = gateway.exchange(&request).await?;
     ensure!(answer.status == status && answer.text() == body, "{request:?} got {answer:?}");
     Ok(())
@@ -44,9 +44,9 @@ fn basic(credentials: &str) -> String {
 }
 
 /// A gateway that has each of these filters before the rule of its name, `/ID/`.
-async fn one_for_each(filters: &[EnvoyFilter], origin: &TapOrigin) -> Result<Gateway> {
+async fn one_for_each(filters: &[EnvoyFilter], origin: &TapOrigin) -> Result<TestGateway> {
     let mut definitions = Vec::new();
-    let mut site = Site::new();
+    let mut site = GatewayConfigBuilder::new();
     for filter in filters {
         for (id, name, config) in FROM_REPOSITORIES.iter().filter(|(id, ..)| *id == filter.id) {
             let package = filter.package.display();
@@ -77,7 +77,7 @@ async fn one_for_each(filters: &[EnvoyFilter], origin: &TapOrigin) -> Result<Gat
 #[tokio::test]
 async fn filters_from_repositories_do_their_job() -> Result<()> {
     let ids = FROM_REPOSITORIES.map(|(id, ..)| id);
-    let filters = envoy_filters(&folder("envoy-filters"), &ids, Source::Repository)?;
+    let filters = envoy_filters(&folder("envoy-filters"), &ids, FilterSource::Repository)?;
     if filters.is_empty() {
         return Ok(());
     }
@@ -85,7 +85,7 @@ async fn filters_from_repositories_do_their_job() -> Result<()> {
         let (target, body) = (asked.request.target_text(), asked.request.body.clone());
         let knows = body == br#"{"username": "u", "password": "p"}"#.as_slice();
         let status = if target == "/check" && !knows { 403 } else { 200 };
-        Script::send(response(status, "", "hello"))
+        OriginScript::send(response(status, "", "hello"))
     })
     .await?;
     let gateway = one_for_each(&filters, &origin).await?;
@@ -100,7 +100,7 @@ async fn filters_from_repositories_do_their_job() -> Result<()> {
     gateway.stop().await
 }
 
-async fn token(gateway: &Gateway) -> Result<()> {
+async fn token(gateway: &TestGateway) -> Result<()> {
     // The MD5 of the target and `secret`.
     let right = "Token: 1c7fbd6b26184dc9f07f6ce95715c040\r\n";
     expect(gateway, get("/token/x?a=b", right), 200, "hello").await?;
@@ -108,14 +108,14 @@ async fn token(gateway: &Gateway) -> Result<()> {
     expect(gateway, get("/token/x?a=b", ""), 403, "missing token").await
 }
 
-async fn users(gateway: &Gateway) -> Result<()> {
+async fn users(gateway: &TestGateway) -> Result<()> {
     expect(gateway, get("/users/", &basic("a:1")), 200, "hello").await?;
     expect(gateway, get("/users/", &basic("a:2")), 401, "invalid username or password").await?;
     expect(gateway, get("/users/", &basic("b:2")), 401, "what took u so long").await?;
     expect(gateway, get("/users/", ""), 401, "no Authorization").await
 }
 
-async fn remote_auth(gateway: &Gateway) -> Result<()> {
+async fn remote_auth(gateway: &TestGateway) -> Result<()> {
     for _ in 0..50 {
         expect(gateway, get("/remote-auth/", &basic("u:p")), 200, "hello").await?;
         expect(gateway, get("/remote-auth/", &basic("u:q")), 401, "invalid username or password").await?;
@@ -123,7 +123,7 @@ async fn remote_auth(gateway: &Gateway) -> Result<()> {
     expect(gateway, get("/remote-auth/", ""), 401, "no Authorization").await
 }
 
-async fn simple(gateway: &Gateway) -> Result<()> {
+async fn simple(gateway: &TestGateway) -> Result<()> {
     // The filter knows its two special targets by their whole text, which have no rule here.
     let answer = gateway.exchange(&get("/simple/", "")).await?;
     ensure!(answer.status == 200 && answer.text() == "hello", "{answer:?}");
@@ -183,7 +183,7 @@ m = r.sub == p.sub && r.obj == p.obj && r.act == p.act
 #[tokio::test]
 async fn plugins_of_the_framework_htnn_do_their_job() -> Result<()> {
     let folder = folder("envoy-filters-htnn");
-    let filters = envoy_filters(&folder, &["htnn-plugins"], Source::Registry)?;
+    let filters = envoy_filters(&folder, &["htnn-plugins"], FilterSource::Registry)?;
     let Some(filter) = filters.first() else { return Ok(()) };
     let files = TempDir::new("casbin")?;
     std::fs::write(files.join("model.conf"), CASBIN_MODEL)?;
@@ -192,7 +192,7 @@ async fn plugins_of_the_framework_htnn_do_their_job() -> Result<()> {
         let refuses =
             asked.request.target_text().starts_with("/ask") && asked.request.body != b"let me in".as_slice();
         let status = if refuses { 403 } else { 200 };
-        Script::send(response(status, "X-User: u1\r\nX-Other: o\r\n", "hello"))
+        OriginScript::send(response(status, "X-User: u1\r\nX-Other: o\r\n", "hello"))
     })
     .await?;
     let package = filter.package.display();
@@ -200,7 +200,7 @@ async fn plugins_of_the_framework_htnn_do_their_job() -> Result<()> {
     let consumers = r#"{ns: {
       rick: {v: 1, d: '{"auth": {"keyAuth": "{\"key\": \"rick\"}", "hmacAuth": "{\"accessKey\": \"ak\", \"secretKey\": \"sk\", \"signedHeaders\": [\"x-custom-a\"], \"algorithm\": \"HMAC_SHA256\"}"}}'},
       tom: {v: 1, d: '{"auth": {"keyAuth": "{\"key\": \"tom\"}"}}'}}}"#;
-    let mut site = Site::new()
+    let mut site = GatewayConfigBuilder::new()
         .top(&format!(
             "filters: {{cm: {{go: {{filter: cm, package: '{package}'}}, config: {consumers}}}, \
              fm: {{go: {{filter: fm, package: '{package}'}}, config: {{namespace: ns, plugins: []}}}}}}"
@@ -225,7 +225,7 @@ async fn plugins_of_the_framework_htnn_do_their_job() -> Result<()> {
 }
 
 /// Plugins that find out who asks, and one that lets in only some.
-async fn htnn_consumers(gateway: &Gateway, origin: &TapOrigin) -> Result<()> {
+async fn htnn_consumers(gateway: &TestGateway, origin: &TapOrigin) -> Result<()> {
     expect(gateway, get("/key", "Authorization: rick\r\n"), 200, "hello").await?;
     expect(gateway, get("/key?ak=tom&x=y", ""), 200, "hello").await?;
     // What proves who one is does not go further.
@@ -252,7 +252,7 @@ async fn htnn_consumers(gateway: &Gateway, origin: &TapOrigin) -> Result<()> {
 }
 
 /// Plugins that decide by what the request says, and one that counts.
-async fn htnn_conditions(gateway: &Gateway) -> Result<()> {
+async fn htnn_conditions(gateway: &TestGateway) -> Result<()> {
     expect(gateway, get("/cel", ""), 200, "hello").await?;
     let post = |path: &str| format!("POST {path} HTTP/1.1\r\nHost: test.local\r\nContent-Length: 0\r\n\r\n");
     let refused = [
@@ -277,7 +277,7 @@ async fn htnn_conditions(gateway: &Gateway) -> Result<()> {
 }
 
 /// A plugin that asks somebody else, with the body of the request, behind one that adds a field.
-async fn htnn_asks(gateway: &Gateway, origin: &TapOrigin) -> Result<()> {
+async fn htnn_asks(gateway: &TestGateway, origin: &TapOrigin) -> Result<()> {
     let post = |body: &str| {
         let length = body.len();
         format!(

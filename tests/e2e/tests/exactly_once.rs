@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::journal::{JournalOrigin, Load, Running, Verdict};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::journal::{JournalOrigin, JournalSummary, Load, RunningLoad};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::wire::within;
 use rustix::process::{Signal, kill_process};
@@ -34,35 +34,35 @@ fn config(number: u64) -> String {
     CONFIG.replace("PLAN", &number.to_string()).replace("NUMBER", &number.to_string())
 }
 
-struct Run {
+struct ExactlyOnceRun {
     origin: JournalOrigin,
-    gateway: Gateway,
-    load: Running,
+    gateway: TestGateway,
+    load: RunningLoad,
 }
 
-impl Run {
+impl ExactlyOnceRun {
     async fn start(launch: Launch) -> Result<Self> {
         let origin = JournalOrigin::start()?;
         let mut launch = launch;
         launch.substitutes.push(("ORIGIN".into(), origin.address().to_string()));
-        let gateway = Gateway::launch(&config(0), launch).await?;
+        let gateway = TestGateway::launch(&config(0), launch).await?;
         let load = Load { gateway: gateway.address(), connections: CONNECTIONS, seed: 42 }.start();
         load.until_sent(500).await?;
         Ok(Self { origin, gateway, load })
     }
 
     /// Ends the load, then the gateway, and joins the journals.
-    async fn end(self) -> Result<Verdict> {
+    async fn end(self) -> Result<JournalSummary> {
         let sent = tokio::task::spawn_blocking(|| self.load.stop()).await??;
         self.gateway.stop().await?;
         let (seen, foreign) = self.origin.seen();
-        Ok(Verdict::join(&sent, &seen, foreign))
+        Ok(JournalSummary::join(&sent, &seen, foreign))
     }
 }
 
 #[tokio::test]
 async fn in_quiet_nothing_is_lost() -> Result<()> {
-    let run = Run::start(Launch::default()).await?;
+    let run = ExactlyOnceRun::start(Launch::default()).await?;
     run.load.until_sent(size(20_000, 200_000)).await?;
     let verdict = run.end().await?;
     println!("quiet: {verdict}");
@@ -72,7 +72,7 @@ async fn in_quiet_nothing_is_lost() -> Result<()> {
 
 #[tokio::test]
 async fn a_storm_of_reloads_loses_nothing() -> Result<()> {
-    let run = Run::start(Launch::default()).await?;
+    let run = ExactlyOnceRun::start(Launch::default()).await?;
     let (reloads, requests) = (size(20, 200), size(30_000, 1_000_000));
     for number in 1..=reloads {
         let is_broken = number % 2 == 0;
@@ -108,7 +108,8 @@ async fn hand_overs_lose_nothing() -> Result<()> {
     let binary = directory.join("eddy");
     place::install_eddy(&binary)?;
     let arguments = vec!["--handover-timeout".into(), "2s".into()];
-    let run = Run::start(Launch { binary: Some(binary.clone()), arguments, ..Launch::default() }).await?;
+    let run = ExactlyOnceRun::start(Launch { binary: Some(binary.clone()), arguments, ..Launch::default() })
+        .await?;
     let (hand_overs, requests) = (size(6, 20), size(30_000, 1_000_000));
     let broken: [&[u8]; 2] = [b"#!/bin/sh\nexit 1\n", b"#!/bin/sh\nexec sleep 60\n"];
     let good = std::fs::read(place::eddy_binary()?)?;
@@ -135,7 +136,7 @@ async fn hand_overs_lose_nothing() -> Result<()> {
 
 #[tokio::test]
 async fn a_killed_process_loses_its_own_exchanges_only() -> Result<()> {
-    let run = Run::start(Launch::default()).await?;
+    let run = ExactlyOnceRun::start(Launch::default()).await?;
     let (kills, requests) = (size(4, 20), size(20_000, 1_000_000));
     for number in 1..=kills {
         let victim = *run.gateway.children()?.first().context("no gateway process")?;
@@ -156,7 +157,7 @@ async fn a_killed_process_loses_its_own_exchanges_only() -> Result<()> {
     let verdict = run.end().await?;
     println!("{kills} kills: {verdict}");
     ensure!(verdict.is_unharmed(), "{verdict}");
-    ensure!(verdict.count(eddy_e2e::journal::Outcome::Refused) == 0, "refused: {verdict}");
+    ensure!(verdict.count(eddy_e2e::journal::RequestOutcome::Refused) == 0, "refused: {verdict}");
     // Each connection has one exchange at a time, so a kill can cost each of them one.
     let most = kills * u64::from(CONNECTIONS);
     ensure!(verdict.failures() <= most, "{} failures of at most {most}: {verdict}", verdict.failures());

@@ -1,13 +1,13 @@
 //! Fields that belong to a connection stay on it, and what the origin is told of the client cannot be forged.
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Script, TapOrigin, response};
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::Request;
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{OriginScript, TapOrigin, response};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::WireRequest;
 
 /// What of a request with `fields` arrives at the origin.
-async fn arrives(gateway: &Gateway, origin: &TapOrigin, fields: &str) -> Result<Request> {
+async fn arrives(gateway: &TestGateway, origin: &TapOrigin, fields: &str) -> Result<WireRequest> {
     let before = origin.log().requests().len();
     let answer = gateway.exchange(format!("GET / HTTP/1.1\r\nHost: a.example\r\n{fields}\r\n")).await?;
     ensure!(answer.status == 200, "{fields:?}: status {}", answer.status);
@@ -17,7 +17,7 @@ async fn arrives(gateway: &Gateway, origin: &TapOrigin, fields: &str) -> Result<
 #[tokio::test]
 async fn fields_of_the_connection_stay_on_it() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let cases = [
         ("Connection: X-Hop\r\nX-Hop: 1\r\n", "x-hop"),
         ("Connection: close, x-hop\r\nX-HOP: 1\r\n", "x-hop"),
@@ -46,7 +46,7 @@ async fn fields_of_the_connection_stay_on_it() -> Result<()> {
 #[tokio::test]
 async fn a_client_cannot_strip_what_it_does_not_own() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {exact: /set}}, cluster: origin, request_headers: {set: {x-team: users}}}")
         .listener("request_id: x-request-id")
         .before(&origin)
@@ -77,7 +77,7 @@ async fn a_client_cannot_strip_what_it_does_not_own() -> Result<()> {
 #[tokio::test]
 async fn a_body_survives_a_connection_field_that_names_its_framing() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     let raw = "POST / HTTP/1.1\r\nHost: a\r\nConnection: Content-Length\r\nContent-Length: 3\r\n\r\nabc";
     assert_eq!(client.exchange(raw).await?.text(), "POST /\nabc");
@@ -89,7 +89,7 @@ async fn a_body_survives_a_connection_field_that_names_its_framing() -> Result<(
 #[tokio::test]
 async fn the_origin_is_told_who_the_client_is() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let forged = "X-Forwarded-For: 10.0.0.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.example\r\n\
                   Forwarded: for=10.0.0.1;host=evil.example\r\n";
     for fields in ["", forged] {
@@ -106,7 +106,7 @@ async fn the_origin_is_told_who_the_client_is() -> Result<()> {
 #[tokio::test]
 async fn a_trusted_peer_is_believed_and_extended() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let site = Site::new().listener("forwarded: {trusted: [127.0.0.0/8], forwarded: true}");
+    let site = GatewayConfigBuilder::new().listener("forwarded: {trusted: [127.0.0.0/8], forwarded: true}");
     let gateway = site.before(&origin).await?;
     let fields = "X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\nForwarded: for=192.0.2.7\r\n";
     let request = arrives(&gateway, &origin, fields).await?;
@@ -127,7 +127,7 @@ async fn a_trusted_peer_is_believed_and_extended() -> Result<()> {
 #[tokio::test]
 async fn forwarded_follows_its_grammar() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let site = Site::new().listener("forwarded: {x_forwarded: false, forwarded: true}");
+    let site = GatewayConfigBuilder::new().listener("forwarded: {x_forwarded: false, forwarded: true}");
     let gateway = site.before(&origin).await?;
     let request = arrives(&gateway, &origin, "Forwarded: for=evil\r\n").await?;
     let forwarded = request.fields.text("forwarded").to_ascii_lowercase();
@@ -142,7 +142,8 @@ async fn forwarded_follows_its_grammar() -> Result<()> {
 #[tokio::test]
 async fn forwarded_quotes_what_is_no_token() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().listener("forwarded: {forwarded: true}").before(&origin).await?;
+    let gateway =
+        GatewayConfigBuilder::new().listener("forwarded: {forwarded: true}").before(&origin).await?;
     for host in ["a.example:8080", "[::1]:8080"] {
         gateway.exchange(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n")).await?;
         let request = origin.log().requests().pop().unwrap();
@@ -156,7 +157,9 @@ async fn forwarded_quotes_what_is_no_token() -> Result<()> {
 #[tokio::test]
 async fn aliases_of_the_gateways_own_fields_do_not_pass() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let site = Site::new().listener("request_id: x-request-id").listener("forwarded: {forwarded: true}");
+    let site = GatewayConfigBuilder::new()
+        .listener("request_id: x-request-id")
+        .listener("forwarded: {forwarded: true}");
     let gateway = site.before(&origin).await?;
     for name in ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-request-id", "forwarded"] {
         for alias in spellings(name) {
@@ -178,7 +181,7 @@ async fn aliases_of_the_gateways_own_fields_do_not_pass() -> Result<()> {
 #[tokio::test]
 async fn aliases_of_framing_fields_do_not_pass() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for field in
         ["Content_Length: 5", "Content.Length: 5", "Transfer_Encoding: chunked", "Transfer.Encoding: chunked"]
     {
@@ -220,8 +223,8 @@ fn folded(name: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn via_names_the_gateway_both_ways() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::send(response(200, "Via: 1.1 inner\r\n", "ok"))).await?;
-    let gateway = Site::new().listener("via: eddy").before(&origin).await?;
+    let origin = TapOrigin::with(|_| OriginScript::send(response(200, "Via: 1.1 inner\r\n", "ok"))).await?;
+    let gateway = GatewayConfigBuilder::new().listener("via: eddy").before(&origin).await?;
     let answer = gateway.exchange("GET / HTTP/1.1\r\nHost: a\r\nVia: 1.0 outer\r\n\r\n").await?;
     let joined = |values: Vec<&[u8]>| String::from_utf8_lossy(&values.join(&b", "[..])).into_owned();
     let request = origin.log().until_requests(1).await?.remove(0);
@@ -233,7 +236,7 @@ async fn via_names_the_gateway_both_ways() -> Result<()> {
 #[tokio::test]
 async fn request_ids_are_given_and_only_trusted_ones_kept() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().listener("request_id: x-request-id").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().listener("request_id: x-request-id").before(&origin).await?;
     let mut ids = std::collections::HashSet::new();
     for _ in 0..50 {
         let request = arrives(&gateway, &origin, "X-Request-Id: forged\r\n").await?;
@@ -241,8 +244,9 @@ async fn request_ids_are_given_and_only_trusted_ones_kept() -> Result<()> {
         ensure!(request.fields.count("x-request-id") == 1 && id != "forged" && id.len() >= 16, "{id:?}");
         ensure!(ids.insert(id.clone()), "{id} came twice");
     }
-    let trusting =
-        Site::new().listener("request_id: x-request-id").listener("forwarded: {trusted: [127.0.0.1/32]}");
+    let trusting = GatewayConfigBuilder::new()
+        .listener("request_id: x-request-id")
+        .listener("forwarded: {trusted: [127.0.0.1/32]}");
     let trusting = trusting.before(&origin).await?;
     let request = arrives(&trusting, &origin, "X-Request-Id: from-outside\r\n").await?;
     assert_eq!(request.fields.text("x-request-id"), "from-outside");
@@ -254,10 +258,10 @@ async fn request_ids_are_given_and_only_trusted_ones_kept() -> Result<()> {
 async fn end_to_end_fields_pass_unaltered_and_in_order() -> Result<()> {
     let sent = "X-B: 1\r\nX-A: 2\r\nX-B: 3\r\nCookie: a=1\r\nCookie: b=2\r\nX-Empty:\r\nX-Long-Name-Of-Mine: caf\u{e9}\tx\r\n";
     let origin = TapOrigin::with(move |_| {
-        Script::send(response(200, "Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-B: 1\r\nX-B: 2\r\n", ""))
+        OriginScript::send(response(200, "Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-B: 1\r\nX-B: 2\r\n", ""))
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let answer = gateway.exchange(format!("GET / HTTP/1.1\r\nHost: a\r\n{sent}\r\n")).await?;
     let request = origin.log().until_requests(1).await?.remove(0);
     assert_eq!(request.fields.all("x-b").collect::<Vec<_>>(), [b"1", b"3"]);
@@ -275,10 +279,10 @@ async fn responses_lose_the_fields_of_the_link_and_gain_a_date() -> Result<()> {
     let origin = TapOrigin::with(move |asked| {
         let date =
             if asked.request.target == b"/dated" { "Date: Mon, 01 Jan 2001 00:00:00 GMT\r\n" } else { "" };
-        Script::send(response(200, &format!("{fields}{date}"), "ok"))
+        OriginScript::send(response(200, &format!("{fields}{date}"), "ok"))
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let answer = gateway.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     for name in ["x-hop", "keep-alive", "proxy-connection"] {
         ensure!(answer.fields.count(name) == 0, "{name}: {answer:?}");

@@ -12,11 +12,11 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::evil::{EvilFilter, EvilSite};
 use eddy_e2e::gateway::sum_of_series;
 use eddy_e2e::place;
-use eddy_e2e::wire::{Client, Response, get};
+use eddy_e2e::wire::{WireClient, WireResponse, get};
 
 /// What was measured of one kind of fault.
 #[derive(Default)]
-struct Kind {
+struct FaultTimings {
     /// CPU time of the worker for a fault and the exchange beside it: that is how long others wait.
     computed: Vec<Duration>,
     /// How long the exchange beside a fault took.
@@ -25,9 +25,9 @@ struct Kind {
 
 /// What was measured, by kind.
 #[derive(Default)]
-struct Tally(BTreeMap<String, Kind>);
+struct FaultTimingsByKind(BTreeMap<String, FaultTimings>);
 
-impl Tally {
+impl FaultTimingsByKind {
     /// Tells how long others waited.
     fn tell(&self, limit: Duration) -> Result<String> {
         let counts = || self.0.values().map(|kind| kind.computed.len());
@@ -38,7 +38,7 @@ impl Tally {
             counts().min().unwrap_or_default(),
             counts().max().unwrap_or_default()
         );
-        let is_ended = |kind: &&Kind| at(&kind.computed, 50) > limit / 2;
+        let is_ended = |kind: &&FaultTimings| at(&kind.computed, 50) > limit / 2;
         let (ended, quick): (Vec<_>, Vec<_>) = self.0.values().partition(is_ended);
         for (which, kinds) in [("those that are ended", ended), ("the others", quick)] {
             let (computed, waited) =
@@ -62,7 +62,7 @@ impl Tally {
     }
 }
 
-fn all_of(kinds: &[&Kind], which: impl Fn(&Kind) -> &Vec<Duration>) -> Vec<Duration> {
+fn all_of(kinds: &[&FaultTimings], which: impl Fn(&FaultTimings) -> &Vec<Duration>) -> Vec<Duration> {
     kinds.iter().flat_map(|kind| which(kind).iter().copied()).collect()
 }
 
@@ -80,15 +80,15 @@ fn at(all: &[Duration], percent: usize) -> Duration {
 }
 
 /// A gateway in the midst of faults.
-struct Run {
+struct FaultRun {
     site: EvilSite,
-    evil: Client,
-    other: Client,
+    evil: WireClient,
+    other: WireClient,
     /// Where the kernel tells what the worker has computed.
     worker: PathBuf,
 }
 
-impl Run {
+impl FaultRun {
     async fn start(cpu_ms: u32) -> Result<Self> {
         let site = EvilSite::start(cpu_ms).await?;
         let (evil, other) = (site.gateway.client().await?, site.gateway.client().await?);
@@ -104,7 +104,7 @@ impl Run {
         self.evil.send(get(&format!("/{name}/"), fields)).await
     }
 
-    async fn answer(&mut self) -> Result<Response> {
+    async fn answer(&mut self) -> Result<WireResponse> {
         let answer = self.evil.get_answer().await?;
         if answer.fields.text("connection") == "close" {
             self.evil = self.site.gateway.client().await?;
@@ -122,7 +122,7 @@ impl Run {
     }
 
     /// One fault, and another exchange that is there before it is over.
-    async fn fail(&mut self, filter: &EvilFilter, tally: &mut Tally) -> Result<()> {
+    async fn fail(&mut self, filter: &EvilFilter, tally: &mut FaultTimingsByKind) -> Result<()> {
         let before = self.computed()?;
         self.ask(&filter.name, "X-Evil: 1\r\n").await?;
         let since = Instant::now();
@@ -144,7 +144,7 @@ impl Run {
 
     /// So many rounds of every filter; those that have to be waited for are passed over until they are ready, unless nobody
     /// waits for them.
-    async fn repeat(&mut self, rounds: u32, awaits: bool, tally: &mut Tally) -> Result<()> {
+    async fn repeat(&mut self, rounds: u32, awaits: bool, tally: &mut FaultTimingsByKind) -> Result<()> {
         let filters = self.site.filters.clone();
         let mut left: Vec<(EvilFilter, u32)> = filters.into_iter().map(|filter| (filter, rounds)).collect();
         while left.iter().any(|(filter, left)| *left > 0 && (awaits || !filter.is_awaited)) {
@@ -190,9 +190,9 @@ async fn nobody_else_notices_what_fails_again_and_again() -> Result<()> {
     // An instance that fails again and again is started later and later, so that thirteen take a second and the next
     // thirteen as many seconds: the short run has new ones.
     let (gateways, rounds, cpu_ms) = if is_long { (1, 10_000, 2) } else { (4, 13, 10) };
-    let mut tally = Tally::default();
+    let mut tally = FaultTimingsByKind::default();
     for _ in 0..gateways {
-        let mut run = Run::start(cpu_ms).await?;
+        let mut run = FaultRun::start(cpu_ms).await?;
         let before = run.site.gateway.children()?;
         run.repeat(rounds, !is_long, &mut tally).await?;
         ensure!(run.site.gateway.children()? == before, "the gateway process was replaced");

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::calls::{WELL, answer, call, chunk, field, frame, number};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::go::{self, Into};
-use eddy_e2e::origin::{Event, Script, TapOrigin};
+use eddy_e2e::origin::{OriginScript, TapEvent, TapOrigin};
 use eddy_e2e::place::{self, TempDir, tree};
 use eddy_e2e::wasm;
 
@@ -46,7 +46,7 @@ fn example(folder: &TempDir) -> Result<Option<String>> {
 /// An origin that answers an order with what it costs.
 async fn orders() -> Result<TapOrigin> {
     let reply = [field(1, "o-1"), field(2, [field(1, "EUR"), number(2, 42)].concat())].concat();
-    TapOrigin::with(move |_| Script::send(answer(&[&reply], WELL))).await
+    TapOrigin::with(move |_| OriginScript::send(answer(&[&reply], WELL))).await
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn filters_in_four_languages_read_a_field() -> Result<()> {
     let folder = TempDir::new("filter-fields")?;
     let Some(text) = example(&folder)? else { return Ok(()) };
     let origin = orders().await?;
-    let gateway = Gateway::start(&text, &[("ORIGIN", &origin.address())]).await?;
+    let gateway = TestGateway::start(&text, &[("ORIGIN", &origin.address())]).await?;
     let one = field(1, field(1, "acme"));
     // The last value of a field counts, as every library has it.
     let twice = [field(1, field(1, "zoo")), field(2, field(1, "a")), one.clone()].concat();
@@ -152,7 +152,7 @@ async fn values_come_with_their_places_and_are_those_that_the_filter_is_shown() 
     let origin = orders().await?;
     let descriptors = tree().join("examples/field-routing/orders.binpb").display().to_string();
     let text = AROUND.replace("DESCRIPTORS", &descriptors);
-    let gateway = Gateway::start(&text, &[("ORIGIN", &origin.address())]).await?;
+    let gateway = TestGateway::start(&text, &[("ORIGIN", &origin.address())]).await?;
     let customer = field(1, [field(1, "acme"), number(2, 1)].concat());
     let order = [customer, field(2, field(1, "nut")), field(2, field(1, "bolt"))].concat();
     let answered = gateway.exchange(call(PLACE, "", &frame(&order))).await?;
@@ -207,7 +207,7 @@ async fn a_module_finds_fields_in_whole_bodies_alone() -> Result<()> {
     origin
         .log()
         .until("head", |events| {
-            events.iter().filter(|event| matches!(event, Event::Head { .. })).count() == 2
+            events.iter().filter(|event| matches!(event, TapEvent::Head { .. })).count() == 2
         })
         .await?;
     client.send(rest).await?;

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, SecureClient};
 use eddy_e2e::wire::within;
@@ -15,11 +15,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 /// An endpoint whose connections the test takes part in.
-struct Endpoint {
+struct TcpEndpoint {
     listener: TcpListener,
 }
 
-impl Endpoint {
+impl TcpEndpoint {
     async fn start() -> Result<Self> {
         Ok(Self { listener: TcpListener::bind("127.0.0.1:0").await? })
     }
@@ -38,13 +38,13 @@ impl Endpoint {
     }
 }
 
-async fn gateway(listener: &str, clusters: &[(&str, SocketAddr)]) -> Result<Gateway> {
+async fn gateway(listener: &str, clusters: &[(&str, SocketAddr)]) -> Result<TestGateway> {
     let clusters: String =
         clusters.iter().map(|(name, address)| format!("  {name}: {{endpoints: ['{address}']}}\n")).collect();
     let config = format!(
         "workers: 1\nadmin: {{address: ADMIN}}\nlisteners:\n  - address: LISTEN\n    name: it\n{listener}clusters:\n{clusters}"
     );
-    Gateway::launch(&config, Launch::default()).await
+    TestGateway::launch(&config, Launch::default()).await
 }
 
 async fn connect(address: SocketAddr) -> Result<TcpStream> {
@@ -71,7 +71,7 @@ fn pattern(len: usize, seed: usize) -> Vec<u8> {
 
 #[tokio::test]
 async fn bytes_go_both_ways_and_each_end_by_itself() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     let gateway = gateway("    forward: {cluster: db}\n", &[("db", endpoint.address()?)]).await?;
     let mut client = connect(gateway.address()).await?;
     let mut server = endpoint.accept().await?;
@@ -96,7 +96,7 @@ async fn bytes_go_both_ways_and_each_end_by_itself() -> Result<()> {
 /// Bulk goes through pipes, where a part of it waits while the other side takes nothing.
 #[tokio::test]
 async fn bulk_comes_as_it_was_sent_whatever_the_pace() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     let gateway = gateway("    forward: {cluster: db}\n", &[("db", endpoint.address()?)]).await?;
     for (upload, download) in [(9_000_000, 12_345_678), (1, 5_000_000), (300_000, 0)] {
         let client = connect(gateway.address()).await?;
@@ -127,7 +127,7 @@ async fn bulk_comes_as_it_was_sent_whatever_the_pace() -> Result<()> {
 
 #[tokio::test]
 async fn a_break_is_passed_on_as_a_break() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     let gateway = gateway("    forward: {cluster: db}\n", &[("db", endpoint.address()?)]).await?;
     for is_client in [true, false] {
         let mut client = connect(gateway.address()).await?;
@@ -148,7 +148,7 @@ async fn a_break_is_passed_on_as_a_break() -> Result<()> {
 
 #[tokio::test]
 async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     let gone = place::free_address()?;
     let keys = "    forward: {cluster: db}\n    timeouts: {idle: 1s}\n";
     let config = format!(
@@ -158,7 +158,7 @@ async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()>
     );
     let closed = place::free_address()?;
     let substitutes = vec![("GONE".to_owned(), closed.to_string())];
-    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
     // Whichever endpoint is tried first, the one that is up is found.
     for _ in 0..4 {
         let mut client = connect(gateway.address()).await?;
@@ -187,7 +187,8 @@ async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()>
 /// The name that a client of TLS asks for is read on the way, and TLS stays between client and endpoint.
 #[tokio::test]
 async fn the_name_that_is_asked_for_decides() -> Result<()> {
-    let (exact, below, rest) = (Endpoint::start().await?, Endpoint::start().await?, Endpoint::start().await?);
+    let (exact, below, rest) =
+        (TcpEndpoint::start().await?, TcpEndpoint::start().await?, TcpEndpoint::start().await?);
     let ways = "    forward:
       - {cluster: rest}
       - {cluster: below, server_names: ['*.example.com']}
@@ -239,7 +240,7 @@ async fn the_name_that_is_asked_for_decides() -> Result<()> {
 
 #[tokio::test]
 async fn tls_can_end_here() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     let authority = Authority::new("servers")?;
     let folder = TempDir::new("certificates")?;
     authority.issue(&["db.example.com"])?.write(folder.path(), "db")?;
@@ -265,7 +266,7 @@ async fn tls_can_end_here() -> Result<()> {
 /// One record a connection, whatever came of it, and none where the listener wants none.
 #[tokio::test]
 async fn connections_are_recorded_at_their_end() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     let gone = place::free_address()?;
     let (silent, closed) = (place::free_address()?, place::free_address()?);
     let config = format!(
@@ -274,7 +275,7 @@ async fn connections_are_recorded_at_their_end() -> Result<()> {
     );
     let substitutes = [("SILENT", silent), ("CLOSED", closed)];
     let substitutes = substitutes.map(|(word, address)| (word.to_owned(), address.to_string())).to_vec();
-    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
     let authority = Authority::new("servers")?;
     let issued = authority.issue(&["db.test"])?;
     let serve = async {
@@ -335,7 +336,7 @@ async fn connections_are_recorded_at_their_end() -> Result<()> {
 /// Who the client is, said by a proxy in front and passed on to the endpoint.
 #[tokio::test]
 async fn a_proxy_in_front_says_who_the_client_is_and_the_endpoint_is_told() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     for version in ["v1", "v2"] {
         let keys = format!(
             "    forward: {{cluster: db, proxy_protocol: {version}}}\n    proxy_protocol: {{from: [127.0.0.2/32]}}\n    timeouts: {{head: 2s}}\n"
@@ -410,12 +411,12 @@ async fn expect_client(server: &mut TcpStream, version: &str, client: &str, loca
 /// Requests, too, come from whom the proxy in front says.
 #[tokio::test]
 async fn requests_come_from_whom_the_proxy_says() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     let config = format!(
         "workers: 1\nadmin: {{address: ADMIN}}\nlisteners:\n  - address: LISTEN\n    routes: site\n    proxy_protocol: {{}}\nroutes:\n  site:\n    - cluster: origin\nclusters:\n  origin: {{endpoints: ['{}']}}\n",
         endpoint.address()?
     );
-    let gateway = Gateway::launch(&config, Launch::default()).await?;
+    let gateway = TestGateway::launch(&config, Launch::default()).await?;
     let mut client = connect(gateway.address()).await?;
     client.write_all(b"PROXY TCP6 2001:db8::7 ::1 4711 443\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     let mut server = endpoint.accept().await?;
@@ -433,14 +434,14 @@ async fn requests_come_from_whom_the_proxy_says() -> Result<()> {
 #[tokio::test]
 async fn a_connection_of_which_one_side_has_ended_holds_a_drain_up_no_longer_than_it_may_last() -> Result<()>
 {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TcpEndpoint::start().await?;
     let address = endpoint.address()?;
     let config = format!(
         "workers: 1\ndrain_timeout: 500ms\nadmin: {{address: ADMIN}}\n\
          listeners: [{{address: LISTEN, forward: {{cluster: db}}, timeouts: {{idle: 1h}}}}]\n\
          clusters: {{db: {{endpoints: ['{address}']}}}}\n"
     );
-    let mut gateway = Gateway::launch(&config, Launch::default()).await?;
+    let mut gateway = TestGateway::launch(&config, Launch::default()).await?;
     let mut client = connect(gateway.address()).await?;
     client.write_all(b"bye").await?;
     client.shutdown().await?;

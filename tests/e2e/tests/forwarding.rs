@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use eddy_e2e::journal::{Numbers, hash_of};
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Client, End, Framing, Segments, within};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{ConnectionEnd, Segments, WireBodyFraming, WireClient, within};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
@@ -20,7 +20,7 @@ fn noise(length: usize) -> Vec<u8> {
 #[tokio::test]
 async fn a_request_and_its_response_pass() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let answer = gateway.exchange(GET).await?;
     assert_eq!((answer.status, answer.text().as_str()), (200, "GET /a?b=c\n"));
     let requests = origin.log().until_requests(1).await?;
@@ -32,7 +32,7 @@ async fn a_request_and_its_response_pass() -> Result<()> {
 #[tokio::test]
 async fn a_connection_carries_many_requests_over_one_link() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     for number in 0..100 {
         let answer = client.exchange(format!("GET /{number} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
@@ -45,7 +45,7 @@ async fn a_connection_carries_many_requests_over_one_link() -> Result<()> {
 #[tokio::test]
 async fn pipelined_requests_are_answered_in_order() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     let mut batch = Vec::new();
     for number in 0..30 {
@@ -73,7 +73,7 @@ async fn pipelined_requests_are_answered_in_order() -> Result<()> {
 #[tokio::test]
 async fn bodies_of_any_length_pass_both_ways() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     for length in [0, 1, 1023, 65_535, 65_536, 65_537, 5_000_000] {
         let body = noise(length);
@@ -88,14 +88,14 @@ async fn bodies_of_any_length_pass_both_ways() -> Result<()> {
 #[tokio::test]
 async fn chunks_pass_and_extensions_do_not() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     let head = "POST /k HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n";
     let answer =
         client.exchange(format!("{head}3;a=b;c=\"d\"\r\nabc\r\n2\r\nde\r\n0;e\r\nX-T: 1\r\n\r\n")).await?;
     assert_eq!(answer.text(), "POST /k\nabcde");
     let request = origin.log().until_requests(1).await?.remove(0);
-    assert_eq!(request.framing, Framing::Chunked);
+    assert_eq!(request.framing, WireBodyFraming::Chunked);
     assert_eq!(request.fields.count("x-t"), 0, "a trailer field must not become a field of the head");
     assert_eq!(client.exchange(GET).await?.status, 200);
     gateway.stop().await
@@ -104,7 +104,7 @@ async fn chunks_pass_and_extensions_do_not() -> Result<()> {
 #[tokio::test]
 async fn trailers_that_speak_for_the_gateway_are_dropped() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for name in [
         "Host",
         "Content-Length",
@@ -136,12 +136,12 @@ async fn the_answer_to_head_has_no_body() -> Result<()> {
             "Content-Length: 1234"
         };
         if asked.request.method == b"HEAD" {
-            return Script::send(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n"));
+            return OriginScript::send(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n"));
         }
-        Script::send(response(200, "", "next"))
+        OriginScript::send(response(200, "", "next"))
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     let answer = client.exchange("HEAD /length HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     assert_eq!((answer.status, answer.fields.text("content-length").as_str()), (200, "1234"));
@@ -154,14 +154,14 @@ async fn the_answer_to_head_has_no_body() -> Result<()> {
 #[tokio::test]
 async fn statuses_without_a_body_have_none() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
-        Script::send(match &asked.request.target[..] {
+        OriginScript::send(match &asked.request.target[..] {
             b"/204" => b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(),
             b"/304" => b"HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 99\r\n\r\n".to_vec(),
             _ => response(200, "", "next"),
         })
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     for status in [204, 304] {
         let answer = client.exchange(format!("GET /{status} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
@@ -175,10 +175,10 @@ async fn statuses_without_a_body_have_none() -> Result<()> {
 async fn interim_responses_reach_clients_that_know_them() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let hints = b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n".to_vec();
-        Script::steps([Step::Send(hints), Step::Send(response(200, "", "ok"))])
+        OriginScript::steps([ScriptStep::Send(hints), ScriptStep::Send(response(200, "", "ok"))])
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send(GET).await?;
     let answer = client.answer("GET").await?;
@@ -195,7 +195,7 @@ async fn interim_responses_reach_clients_that_know_them() -> Result<()> {
 #[tokio::test]
 async fn a_client_that_expects_100_continue_gets_it_before_its_body() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send("POST /e HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n").await?;
     let interim = client.bytes().await?;
@@ -210,11 +210,14 @@ async fn a_client_that_expects_100_continue_gets_it_before_its_body() -> Result<
 #[tokio::test]
 async fn a_refused_expectation_leaves_nothing_behind() -> Result<()> {
     let origin = TapOrigin::with(|asked| match &asked.request.target[..] {
-        b"/e" => Script::at_head([Step::Send(response(403, "Connection: close\r\n", "no")), Step::Close]),
-        _ => Script::send(response(200, "", "next")),
+        b"/e" => OriginScript::at_head([
+            ScriptStep::Send(response(403, "Connection: close\r\n", "no")),
+            ScriptStep::Close,
+        ]),
+        _ => OriginScript::send(response(200, "", "next")),
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send("POST /e HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 30\r\n\r\n").await?;
     let answer = client.answer("POST").await?.response;
@@ -224,7 +227,7 @@ async fn a_refused_expectation_leaves_nothing_behind() -> Result<()> {
         client.send([b"x".repeat(30), GET.into()].concat()).await?;
         assert_eq!(client.get_answer().await?.text(), "next");
     } else {
-        assert_eq!(client.end().await?.0, End::Closed);
+        assert_eq!(client.end().await?.0, ConnectionEnd::Closed);
     }
     gateway.stop().await
 }
@@ -232,22 +235,22 @@ async fn a_refused_expectation_leaves_nothing_behind() -> Result<()> {
 #[tokio::test]
 async fn a_response_ended_by_closing_is_whole_for_new_and_old_clients() -> Result<()> {
     let origin = TapOrigin::with(|_| {
-        Script::steps([
-            Step::Send(b"HTTP/1.1 200 OK\r\nX-A: 1\r\n\r\nfirst ".to_vec()),
-            Step::Send(b"last".to_vec()),
-            Step::Close,
+        OriginScript::steps([
+            ScriptStep::Send(b"HTTP/1.1 200 OK\r\nX-A: 1\r\n\r\nfirst ".to_vec()),
+            ScriptStep::Send(b"last".to_vec()),
+            ScriptStep::Close,
         ])
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     for _ in 0..3 {
         let answer = client.exchange(GET).await?;
-        ensure!(answer.text() == "first last" && answer.framing == Framing::Chunked, "{answer:?}");
+        ensure!(answer.text() == "first last" && answer.framing == WireBodyFraming::Chunked, "{answer:?}");
     }
     let mut old = gateway.client().await?;
     let answer = old.exchange("GET / HTTP/1.0\r\n\r\n").await?;
-    ensure!(answer.text() == "first last" && answer.framing == Framing::UntilClose, "{answer:?}");
+    ensure!(answer.text() == "first last" && answer.framing == WireBodyFraming::UntilClose, "{answer:?}");
     gateway.stop().await
 }
 
@@ -255,42 +258,42 @@ async fn a_response_ended_by_closing_is_whole_for_new_and_old_clients() -> Resul
 async fn a_chunked_response_is_not_chunked_for_an_old_client() -> Result<()> {
     let chunks =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n";
-    let origin = TapOrigin::with(move |_| Script::send(chunks)).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin = TapOrigin::with(move |_| OriginScript::send(chunks)).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut old = gateway.client().await?;
     let answer = old.exchange("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").await?;
-    ensure!(answer.text() == "abcde" && answer.framing == Framing::UntilClose, "{answer:?}");
+    ensure!(answer.text() == "abcde" && answer.framing == WireBodyFraming::UntilClose, "{answer:?}");
     ensure!(answer.fields.count("transfer-encoding") == 0, "{answer:?}");
     let new = gateway.exchange(GET).await?;
-    ensure!(new.text() == "abcde" && new.framing == Framing::Chunked, "{new:?}");
+    ensure!(new.text() == "abcde" && new.framing == WireBodyFraming::Chunked, "{new:?}");
     gateway.stop().await
 }
 
 #[tokio::test]
 async fn an_old_client_is_served_and_closed() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     let answer = client.exchange("GET /old HTTP/1.0\r\n\r\n").await?;
     assert_eq!(answer.text(), "GET /old\n");
-    assert_eq!(client.end().await?, (End::Closed, Vec::new()));
+    assert_eq!(client.end().await?, (ConnectionEnd::Closed, Vec::new()));
     let mut kept = gateway.client().await?;
     let answer = kept.exchange("GET /old HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n").await?;
     if answer.is_keep_alive() {
         assert_eq!(kept.exchange("GET /2 HTTP/1.0\r\nHost: a\r\n\r\n").await?.text(), "GET /2\n");
     }
-    assert_eq!(kept.end().await?.0, End::Closed);
+    assert_eq!(kept.end().await?.0, ConnectionEnd::Closed);
     gateway.stop().await
 }
 
 #[tokio::test]
 async fn a_client_that_asks_for_the_end_gets_it() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     let answer = client.exchange("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await?;
     ensure!(answer.status == 200 && answer.fields.has_token("connection", "close"), "{answer:?}");
-    assert_eq!(client.end().await?, (End::Closed, Vec::new()));
+    assert_eq!(client.end().await?, (ConnectionEnd::Closed, Vec::new()));
     gateway.stop().await
 }
 
@@ -299,28 +302,31 @@ async fn a_client_that_has_finished_sending_gets_its_answer() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin = TapOrigin::with(move |_| {
-        Script::steps([Step::AwaitGate(waiting.clone()), Step::Send(response(200, "", "late"))])
+        OriginScript::steps([
+            ScriptStep::AwaitGate(waiting.clone()),
+            ScriptStep::Send(response(200, "", "late")),
+        ])
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send(GET).await?;
     client.finish_sending().await?;
     origin.log().until_requests(1).await?;
     gate.open();
     assert_eq!(client.get_answer().await?.text(), "late");
-    assert_eq!(client.end().await?.0, End::Closed);
+    assert_eq!(client.end().await?.0, ConnectionEnd::Closed);
     gateway.stop().await
 }
 
 #[tokio::test]
 async fn an_answer_that_comes_before_the_body_ends_is_passed_on() -> Result<()> {
     let origin = TapOrigin::with(|asked| match &asked.request.target[..] {
-        b"/early" => Script::at_head([Step::Send(response(401, "", "early"))]),
-        _ => Script::send(response(200, "", "next")),
+        b"/early" => OriginScript::at_head([ScriptStep::Send(response(401, "", "early"))]),
+        _ => OriginScript::send(response(200, "", "next")),
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send("POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345").await?;
     let answer = client.answer("POST").await?.response;
@@ -334,8 +340,10 @@ async fn an_answer_that_comes_before_the_body_ends_is_passed_on() -> Result<()> 
 
 #[tokio::test]
 async fn whoever_goes_on_after_an_early_answer_is_read_for_a_while() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::at_head([Step::Send(response(413, "", "too large"))])).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin =
+        TapOrigin::with(|_| OriginScript::at_head([ScriptStep::Send(response(413, "", "too large"))]))
+            .await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for (length, is_read) in [(1_000_000, true), (64 << 20, false)] {
         // What is sent can't wait in the kernel, so that it is known how much was read.
         let socket = TcpSocket::new_v4()?;
@@ -356,14 +364,14 @@ async fn whoever_goes_on_after_an_early_answer_is_read_for_a_while() -> Result<(
 async fn both_directions_flow_at_once() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n".to_vec();
-        Script::at_head([
-            Step::Send(head),
-            Step::AwaitRequest,
-            Step::Send(b"4\r\nlast\r\n0\r\n\r\n".to_vec()),
+        OriginScript::at_head([
+            ScriptStep::Send(head),
+            ScriptStep::AwaitRequest,
+            ScriptStep::Send(b"4\r\nlast\r\n0\r\n\r\n".to_vec()),
         ])
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc").await?;
     let first = client.bytes().await?;
@@ -379,14 +387,14 @@ async fn a_slow_response_is_passed_on_as_it_comes() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin = TapOrigin::with(move |_| {
-        Script::steps([
-            Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst".to_vec()),
-            Step::AwaitGate(waiting.clone()),
-            Step::Send(b"again".to_vec()),
+        OriginScript::steps([
+            ScriptStep::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst".to_vec()),
+            ScriptStep::AwaitGate(waiting.clone()),
+            ScriptStep::Send(b"again".to_vec()),
         ])
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send(GET).await?;
     client.until_unused(b"first").await?;
@@ -398,7 +406,7 @@ async fn a_slow_response_is_passed_on_as_it_comes() -> Result<()> {
 #[tokio::test]
 async fn a_request_in_single_bytes_is_one_request() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     let diag = eddy_e2e::wire::SocketDiag::open();
     let raw = b"POST /b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
@@ -411,8 +419,8 @@ async fn a_request_in_single_bytes_is_one_request() -> Result<()> {
 async fn a_large_response_waits_for_a_slow_reader() -> Result<()> {
     let body = noise(4_000_000);
     let (sent, hash) = (response(200, "", &body), hash_of(&body));
-    let origin = TapOrigin::with(move |_| Script::send(sent.clone())).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin = TapOrigin::with(move |_| OriginScript::send(sent.clone())).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.read_little()?;
     client.send(GET).await?;
@@ -425,12 +433,12 @@ async fn a_large_response_waits_for_a_slow_reader() -> Result<()> {
 #[tokio::test]
 async fn the_absolute_form_names_the_host() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let answer = gateway.exchange("GET http://b.example:81/p?q HTTP/1.1\r\nHost: a.example\r\n\r\n").await?;
     assert_eq!(answer.text(), "GET /p?q\n");
     let request = origin.log().until_requests(1).await?.remove(0);
     assert_eq!(request.host(), b"b.example:81");
-    let mut client = Client::connect(gateway.address()).await?;
+    let mut client = WireClient::connect(gateway.address()).await?;
     assert_eq!(client.exchange("GET http://b.example HTTP/1.1\r\nHost: a\r\n\r\n").await?.text(), "GET /\n");
     gateway.stop().await
 }

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Event, Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, ScriptStep, TapEvent, TapOrigin, response};
 use eddy_e2e::place;
-use eddy_e2e::wire::{Client, Request, Response, within};
+use eddy_e2e::wire::{WireClient, WireRequest, WireResponse, within};
 use serde_json::Value;
 
 const NAMESPACES: [(&str, &[&str]); 3] = [
@@ -89,7 +89,7 @@ impl Services {
 }
 
 /// An answer that tells who gives it and what came: its name, the head's first line, and the fields.
-fn answer(name: &str, request: &Request) -> Script {
+fn answer(name: &str, request: &WireRequest) -> OriginScript {
     let mut body =
         format!("{name}\n{} {}\n", String::from_utf8_lossy(&request.method), request.target_text());
     for (field, value) in &request.fields.0 {
@@ -107,8 +107,8 @@ fn answer(name: &str, request: &Request) -> Script {
             Some(seconds * 1000)
         })
     });
-    let pause = delay.map(|delay| Step::Pause(Duration::from_millis(delay)));
-    Script::steps(pause.into_iter().chain([Step::Send(bytes)]))
+    let pause = delay.map(|delay| ScriptStep::Pause(Duration::from_millis(delay)));
+    OriginScript::steps(pause.into_iter().chain([ScriptStep::Send(bytes)]))
 }
 
 fn data() -> PathBuf {
@@ -143,7 +143,7 @@ async fn start(
     name: &str,
     test: &Value,
     services: &Services,
-) -> Result<(Gateway, BTreeMap<(String, u64), SocketAddr>)> {
+) -> Result<(TestGateway, BTreeMap<(String, u64), SocketAddr>)> {
     let mut addresses = BTreeMap::new();
     let mut gateways = Vec::new();
     for (gateway, ports) in test["listeners"].as_object().context("listeners")? {
@@ -165,7 +165,7 @@ async fn start(
     std::fs::write(folder.join("services.yaml"), Services::manifests())?;
     std::fs::copy(data().join(format!("{name}.yaml")), folder.join("test.yaml"))?;
     let arguments = vec![folder.path().into()];
-    let gateway = Gateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
     Ok((gateway, addresses))
 }
 
@@ -195,7 +195,7 @@ async fn check(
         head += &format!("X-Tap-Set: {name}: {value}\r\n");
     }
     head += if method == "POST" { "Content-Length: 0\r\n\r\n" } else { "\r\n" };
-    let mut client = Client::connect(*address).await?;
+    let mut client = WireClient::connect(*address).await?;
     client.send(&head).await?;
     let response = within("the answer", client.answer(method)).await??.response;
     check_answer(case, &response)?;
@@ -212,7 +212,7 @@ async fn check(
     for mirror in case["mirrored"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         let origin = services.name_at(mirror)?;
         let path = target.split('?').next().unwrap_or(target).to_owned();
-        let is_copy = |event: &Event| matches!(event, Event::Request { request, .. } if request.target_text().starts_with(&path));
+        let is_copy = |event: &TapEvent| matches!(event, TapEvent::Request { request, .. } if request.target_text().starts_with(&path));
         within("the copy", async {
             while !origin.log().look(|events| events.iter().any(is_copy)) {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -223,7 +223,7 @@ async fn check(
     Ok(())
 }
 
-fn check_answer(case: &Value, response: &Response) -> Result<()> {
+fn check_answer(case: &Value, response: &WireResponse) -> Result<()> {
     let status = case["status"].as_u64().context("status")?;
     ensure!(u64::from(response.status) == status, "answered {}: {}", response.status, response.text());
     for (name, value) in pairs(&case["answer"]["fields"]) {
@@ -264,7 +264,11 @@ fn check_sent(sent: &Value, text: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_location(expected: &serde_json::Map<String, Value>, response: &Response, host: &str) -> Result<()> {
+fn check_location(
+    expected: &serde_json::Map<String, Value>,
+    response: &WireResponse,
+    host: &str,
+) -> Result<()> {
     let location = response.fields.text("location");
     let Some((scheme, rest)) = location.split_once("://") else { bail!("the location is {location}") };
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));

@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin};
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin};
 use eddy_e2e::place::free_address;
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Request, Response};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{WireRequest, WireResponse};
 use tokio::process::Command;
 
 /// A message in its frame.
@@ -52,7 +52,7 @@ fn typed(path: &str, content_type: &str, fields: &str, body: &[u8]) -> Vec<u8> {
 }
 
 #[track_caller]
-fn assert_ended(response: &Response, code: &str, message: &str) {
+fn assert_ended(response: &WireResponse, code: &str, message: &str) {
     let fields = &response.fields;
     let said = (fields.text("content-type"), fields.text("grpc-status"), fields.text("grpc-message"));
     assert_eq!(response.status, 200, "{response:?}");
@@ -64,7 +64,7 @@ fn assert_ended(response: &Response, code: &str, message: &str) {
 #[tokio::test]
 async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("filters: {small: {body_limit: {request: 100}}, door: {basic_auth: {users: {a: b}}, disabled: true}}")
         .listener("limits: {body_bytes: 1000}")
         .listener("filters: [small, door]")
@@ -142,11 +142,11 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
     let gate = Gate::default();
     let waits = gate.clone();
     let origin = TapOrigin::with(move |asked| match asked.request.target_text().as_str() {
-        "/wait" => Script::steps([Step::AwaitGate(waits.clone())]),
-        _ => Script::send(answer(&[b"x"], WELL)),
+        "/wait" => OriginScript::steps([ScriptStep::AwaitGate(waits.clone())]),
+        _ => OriginScript::send(answer(&[b"x"], WELL)),
     })
     .await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: /short}, cluster: origin, rewrite: {path: /wait}, timeout: 200ms}")
         .before(&origin)
         .await?;
@@ -155,7 +155,7 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
     assert_ended(&response, "4", "Gateway Timeout");
     ensure!((300..5_000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
     // The endpoint is told what the client said.
-    let head = |events: &[Event]| events.iter().any(|event| matches!(event, Event::Request { .. }));
+    let head = |events: &[TapEvent]| events.iter().any(|event| matches!(event, TapEvent::Request { .. }));
     origin.log().until("the request", head).await?;
     let seen = origin.log().requests();
     ensure!(seen[0].fields.text("grpc-timeout") == "300m", "{seen:?}");
@@ -181,7 +181,9 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
 }
 
 /// A site with an endpoint that does what `first` says the first time of two, and answers well the second.
-async fn pair(first: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Result<(TapOrigin, Gateway)> {
+async fn pair(
+    first: impl Fn(&WireRequest) -> OriginScript + Send + Sync + 'static,
+) -> Result<(TapOrigin, TestGateway)> {
     // It is asked about a request more than once: at its head, and when it is whole.
     let seen: Mutex<Vec<(usize, usize)>> = Mutex::default();
     let origin = TapOrigin::with(move |asked| {
@@ -191,10 +193,10 @@ async fn pair(first: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Res
         if at == seen.len() {
             seen.push(request);
         }
-        if at.is_multiple_of(2) { first(asked.request) } else { Script::send(answer(&[b"well"], WELL)) }
+        if at.is_multiple_of(2) { first(asked.request) } else { OriginScript::send(answer(&[b"well"], WELL)) }
     })
     .await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("access_log: {file: stdout, format: json}")
         .another_cluster("pair: {endpoints: [ORIGIN], retry_budget: {floor: 1000}, ejection: {failures: 0}}")
         .rule("{match: {path: /retried}, cluster: pair, retry: {attempts: 1, grpc_statuses: [unavailable, cancelled]}}")
@@ -208,7 +210,7 @@ async fn pair(first: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Res
 async fn calls_are_tried_again_for_a_status_that_the_rule_names() -> Result<()> {
     let (origin, gateway) = pair(|request| {
         let code = request.fields.text("x-code").parse().unwrap_or(14);
-        Script::send(ended(code))
+        OriginScript::send(ended(code))
     })
     .await?;
     let message = vec![b'm'; 100_000];
@@ -245,9 +247,14 @@ async fn a_call_that_is_still_coming_is_sent_again_from_its_beginning() -> Resul
     let refused = Gate::default();
     let opens = refused.clone();
     // The first one ends the call when it has seen the head, and takes no more of it.
-    let (origin, gateway) =
-        pair(move |_| Script::at_head([Step::Send(ended(14)), Step::Open(opens.clone()), Step::AwaitEnd]))
-            .await?;
+    let (origin, gateway) = pair(move |_| {
+        OriginScript::at_head([
+            ScriptStep::Send(ended(14)),
+            ScriptStep::Open(opens.clone()),
+            ScriptStep::AwaitEnd,
+        ])
+    })
+    .await?;
     let mut client = gateway.client().await?;
     let messages: Vec<Vec<u8>> = (0..20).map(|at| frame(&vec![b'a' + at; 3000])).collect();
     client
@@ -272,14 +279,14 @@ async fn a_call_that_is_still_coming_is_sent_again_from_its_beginning() -> Resul
 #[tokio::test]
 async fn how_calls_end_is_counted_and_told() -> Result<()> {
     let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
-        "/ended" => Script::send(ended(5)),
-        "/silent" => Script::send(answer(&[b"x"], "")),
-        "/strange" => Script::send(answer(&[], "grpc-status: 77\r\n")),
-        "/page" => Script::send("HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nno"),
-        _ => Script::send(answer(&[b"x"], "grpc-status: 9\r\ngrpc-message: no\r\nx-more: 1\r\n")),
+        "/ended" => OriginScript::send(ended(5)),
+        "/silent" => OriginScript::send(answer(&[b"x"], "")),
+        "/strange" => OriginScript::send(answer(&[], "grpc-status: 77\r\n")),
+        "/page" => OriginScript::send("HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nno"),
+        _ => OriginScript::send(answer(&[b"x"], "grpc-status: 9\r\ngrpc-message: no\r\nx-more: 1\r\n")),
     })
     .await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("access_log: {file: stdout, format: json}")
         .rule("{match: {path: /said}, respond: {status: 404}}")
         .before(&origin)
@@ -312,18 +319,20 @@ async fn how_calls_end_is_counted_and_told() -> Result<()> {
 }
 
 /// A service behind the filter for gRPC-Web, which answers with what it was sent.
-async fn web(options: &str) -> Result<(TapOrigin, Gateway)> {
+async fn web(options: &str) -> Result<(TapOrigin, TestGateway)> {
     let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
-        "/ended" => Script::send(ended(5)),
-        "/page" => Script::send("HTTP/1.1 503 No\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nno"),
+        "/ended" => OriginScript::send(ended(5)),
+        "/page" => {
+            OriginScript::send("HTTP/1.1 503 No\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nno")
+        }
         _ => {
             let body = chunk(&asked.request.body);
             let trailers = "0\r\ngrpc-status: 0\r\nX-More-Bin: AAEC\r\n\r\n";
-            Script::send([HEAD.as_bytes(), &body, trailers.as_bytes()].concat())
+            OriginScript::send([HEAD.as_bytes(), &body, trailers.as_bytes()].concat())
         }
     })
     .await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top(&format!("filters: {{web: {{grpc_web: {options}}}}}"))
         .top("access_log: {file: stdout, format: json}")
         .listener("filters: [web]")
@@ -414,17 +423,20 @@ async fn streams_of_grpc_web_pass_message_by_message() -> Result<()> {
     let (first, end) = (Gate::default(), Gate::default());
     let gates = (first.clone(), end.clone());
     let origin = TapOrigin::with(move |_| {
-        Script::steps([
-            Step::Send(HEAD.into()),
-            Step::AwaitGate(gates.0.clone()),
-            Step::Send(chunk(&frame(b"one"))),
-            Step::AwaitGate(gates.1.clone()),
-            Step::Send(b"0\r\ngrpc-status: 0\r\nx-more-bin: AAEC\r\n\r\n".to_vec()),
+        OriginScript::steps([
+            ScriptStep::Send(HEAD.into()),
+            ScriptStep::AwaitGate(gates.0.clone()),
+            ScriptStep::Send(chunk(&frame(b"one"))),
+            ScriptStep::AwaitGate(gates.1.clone()),
+            ScriptStep::Send(b"0\r\ngrpc-status: 0\r\nx-more-bin: AAEC\r\n\r\n".to_vec()),
         ])
     })
     .await?;
-    let gateway =
-        Site::new().top("filters: {web: {grpc_web: {}}}").listener("filters: [web]").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new()
+        .top("filters: {web: {grpc_web: {}}}")
+        .listener("filters: [web]")
+        .before(&origin)
+        .await?;
     let mut client = gateway.client().await?;
     client.send(typed("/stream", "application/grpc-web", "", &frame(b""))).await?;
     origin.log().until_requests(1).await?;

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::others;
 use eddy_e2e::place::{TempDir, free_address, tree};
 use eddy_e2e::wire::{within, within_for};
@@ -15,14 +15,14 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 /// A service of gRPC in a process of its own, which ends with its standard input.
-struct Service {
+struct GrpcServiceProcess {
     _process: Child,
     told: ChildStdin,
     says: Lines<BufReader<ChildStdout>>,
     address: SocketAddr,
 }
 
-impl Service {
+impl GrpcServiceProcess {
     async fn start(peer: &Path) -> Result<Self> {
         let address = free_address()?;
         let mut command = Command::new(peer);
@@ -82,16 +82,16 @@ clusters:
   service: {endpoints: [SERVICE], protocol: http2, retry_budget: {floor: 1000}}
 ";
 
-async fn gateway(config: &str, service: &Service) -> Result<Gateway> {
+async fn gateway(config: &str, service: &GrpcServiceProcess) -> Result<TestGateway> {
     let substitutes = vec![("SERVICE".to_owned(), service.address.to_string())];
-    Gateway::launch(config, Launch { substitutes, ..Launch::default() }).await
+    TestGateway::launch(config, Launch { substitutes, ..Launch::default() }).await
 }
 
 #[tokio::test]
 async fn calls_of_every_kind_pass() -> Result<()> {
     let folder = TempDir::new("grpc")?;
     let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
-    let service = Service::start(&peer).await?;
+    let service = GrpcServiceProcess::start(&peer).await?;
     let gateway = gateway(SITE, &service).await?;
     // gRPC's interoperability tests but for those of credentials, which are not HTTP's affair, and of what a client does by itself.
     let interoperability = [
@@ -139,7 +139,8 @@ async fn calls_of_every_kind_pass() -> Result<()> {
 async fn endpoints_are_asked_by_the_health_service_of_grpc() -> Result<()> {
     let folder = TempDir::new("grpc-health")?;
     let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
-    let (mut one, mut other) = (Service::start(&peer).await?, Service::start(&peer).await?);
+    let (mut one, mut other) =
+        (GrpcServiceProcess::start(&peer).await?, GrpcServiceProcess::start(&peer).await?);
     one.tell("books", "SERVING").await?;
     other.tell("books", "NOT_SERVING").await?;
     let config = SITE.replace("[SERVICE]", "[SERVICE, OTHER]").replace(
@@ -148,7 +149,7 @@ async fn endpoints_are_asked_by_the_health_service_of_grpc() -> Result<()> {
     );
     let words = [("SERVICE", one.address), ("OTHER", other.address)];
     let substitutes = words.map(|(word, address)| (word.to_owned(), address.to_string())).to_vec();
-    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
     let unwell = "eddy_cluster_endpoints_unwell{cluster=\"service\"}";
     gateway.until_metric(unwell, 1.0).await?;
     gateway.lines().until("it says NOT_SERVING", 1).await?;

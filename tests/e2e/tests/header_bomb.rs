@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{ENDS, bomb, frame, kind, repeated, take_frame};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::peer::{Envoy, Nginx, bootstrap};
 use eddy_e2e::place::{self, TempDir};
 use serde_json::json;
@@ -29,12 +29,12 @@ const ATTACK_TIME: Duration = Duration::from_secs(4);
 const ROUND_TIME: Duration = Duration::from_millis(50);
 
 /// An endpoint on a Unix socket that reads requests, counts their bytes and never answers.
-struct Sink {
+struct RequestSink {
     folder: TempDir,
     bytes: Arc<AtomicU64>,
 }
 
-impl Sink {
+impl RequestSink {
     fn start() -> Result<Self> {
         let sink = Self { folder: TempDir::new("sink")?, bytes: Arc::default() };
         let listener = UnixListener::bind(sink.path())?;
@@ -62,7 +62,7 @@ impl Sink {
 
 /// Figures of one target.
 #[derive(Debug, Default)]
-struct Figures {
+struct HeaderBombFigures {
     /// Bytes of requests that were sent, the first of each connection included.
     sent: u64,
     forwarded: u64,
@@ -73,7 +73,7 @@ struct Figures {
     ended_after: Duration,
 }
 
-impl Figures {
+impl HeaderBombFigures {
     fn row(&self, target: &str) -> String {
         let ended = match self.ended {
             0 => format!("none within {ATTACK_TIME:?}"),
@@ -143,13 +143,18 @@ async fn attack(socket: PathBuf, references: usize) -> Result<(u64, Option<Durat
 }
 
 /// Attacks what listens at a socket and is this process.
-async fn measure(socket: &Path, process: u32, sink: &Sink, references: usize) -> Result<Figures> {
+async fn measure(
+    socket: &Path,
+    process: u32,
+    sink: &RequestSink,
+    references: usize,
+) -> Result<HeaderBombFigures> {
     let (before, forwarded) = (memory(process)?, sink.bytes.load(Relaxed));
     let mut attackers = JoinSet::new();
     for _ in 0..CONNECTIONS {
         attackers.spawn(attack(socket.to_owned(), references));
     }
-    let mut figures = Figures::default();
+    let mut figures = HeaderBombFigures::default();
     while !attackers.is_empty() {
         figures.grown = figures.grown.max(memory(process)?.saturating_sub(before));
         let next = tokio::time::timeout(Duration::from_millis(5), attackers.join_next()).await;
@@ -170,8 +175,8 @@ fn references(head_bytes_max: usize) -> usize {
     (head_bytes_max - 512) / (3_900 + 64)
 }
 
-async fn eddy() -> Result<Figures> {
-    let (sink, folder) = (Sink::start()?, TempDir::new("listen")?);
+async fn eddy() -> Result<HeaderBombFigures> {
+    let (sink, folder) = (RequestSink::start()?, TempDir::new("listen")?);
     let socket = folder.path().join("eddy.sock");
     let config = format!(
         "workers: 1\nadmin: {{address: ADMIN}}\nlisteners: [{{address: LISTEN, routes: site}}, {{address: 'unix:{}', name: attacked, routes: site}}]\n\
@@ -179,7 +184,7 @@ async fn eddy() -> Result<Figures> {
         socket.display(),
         sink.path().display()
     );
-    let gateway = Gateway::start(&config, &[]).await?;
+    let gateway = TestGateway::start(&config, &[]).await?;
     let child = gateway.children()?.first().copied().context("a child")?;
     let process = u32::try_from(child.as_raw_nonzero().get())?;
     let figures = measure(&socket, process, &sink, references(64 * 1024)).await?;
@@ -187,8 +192,8 @@ async fn eddy() -> Result<Figures> {
     Ok(figures)
 }
 
-async fn nginx() -> Result<Option<Figures>> {
-    let (sink, folder, address) = (Sink::start()?, TempDir::new("nginx")?, place::free_address()?);
+async fn nginx() -> Result<Option<HeaderBombFigures>> {
+    let (sink, folder, address) = (RequestSink::start()?, TempDir::new("nginx")?, place::free_address()?);
     let socket = folder.path().join("nginx.sock");
     let http = format!(
         "server {{ listen {address}; listen unix:DIR/nginx.sock http2; location / {{ proxy_pass http://unix:{}:; }} }}",
@@ -199,9 +204,9 @@ async fn nginx() -> Result<Option<Figures>> {
     Ok(Some(measure(&socket, nginx.process(), &sink, references(32 * 1024)).await?))
 }
 
-async fn envoy() -> Result<Option<Figures>> {
+async fn envoy() -> Result<Option<HeaderBombFigures>> {
     let Some(program) = Envoy::find()? else { return Ok(None) };
-    let sink = Sink::start()?;
+    let sink = RequestSink::start()?;
     let routes = json!({"virtual_hosts": [{
         "name": "all", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "sink", "timeout": "0s"}}]
     }]});

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::place;
 use eddy_e2e::secure::Authority;
 use eddy_e2e::secure_origin::SecureOrigin;
@@ -25,7 +25,7 @@ impl Patient {
         let origin = TapOrigin::with(move |asked| {
             let is_check = &*asked.request.target == b"/healthz";
             let status = if is_check && !asked_well.load(Ordering::Relaxed) { 503 } else { 200 };
-            Script::send(response(status, "", name))
+            OriginScript::send(response(status, "", name))
         })
         .await?;
         Ok(Self { origin, is_well })
@@ -48,10 +48,10 @@ fn config(endpoints: &str, health: &str) -> String {
     )
 }
 
-async fn start(config: &str, endpoints: &[(&str, &TapOrigin)]) -> Result<Gateway> {
+async fn start(config: &str, endpoints: &[(&str, &TapOrigin)]) -> Result<TestGateway> {
     let substitutes =
         endpoints.iter().map(|(word, origin)| ((*word).to_owned(), origin.address().to_string())).collect();
-    Gateway::launch(config, Launch { substitutes, ..Launch::default() }).await
+    TestGateway::launch(config, Launch { substitutes, ..Launch::default() }).await
 }
 
 const UNWELL: &str = "eddy_cluster_endpoints_unwell{cluster=\"one\"}";

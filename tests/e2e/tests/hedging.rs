@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{ENDS, HEAD, block, frame, kind};
-use eddy_e2e::framed_origin::{FramedOrigin, Heard, Said};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
-use eddy_e2e::wire::{Client, get};
+use eddy_e2e::framed_origin::{FrameReply, FramedOrigin, Heard};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
+use eddy_e2e::wire::{WireClient, get};
 use tokio::net::TcpListener;
 
 /// Two endpoints of one cluster that do by turns what they are told to, whichever of them is asked.
@@ -20,8 +20,8 @@ struct Two {
 
 impl Two {
     /// Endpoints that answer the first request with the first script, and so on, and those after the last with `more`.
-    async fn new(scripts: impl IntoIterator<Item = Script>) -> Result<Self> {
-        let scripts: Arc<[Script]> = scripts.into_iter().collect();
+    async fn new(scripts: impl IntoIterator<Item = OriginScript>) -> Result<Self> {
+        let scripts: Arc<[OriginScript]> = scripts.into_iter().collect();
         let asked = Arc::new(AtomicUsize::new(0));
         let start = || {
             let (scripts, asked) = (Arc::clone(&scripts), Arc::clone(&asked));
@@ -43,13 +43,13 @@ impl Two {
 }
 
 /// A gateway before two endpoints, whose rule and cluster have these keys, too.
-async fn before(two: &Two, rule: &str, cluster: &str) -> Result<Gateway> {
+async fn before(two: &Two, rule: &str, cluster: &str) -> Result<TestGateway> {
     let [one, other] = &two.origins;
     start(&format!("ONE, OTHER], {cluster}"), rule, &[("ONE", one.address()), ("OTHER", other.address())])
         .await
 }
 
-async fn start(cluster: &str, rule: &str, words: &[(&str, std::net::SocketAddr)]) -> Result<Gateway> {
+async fn start(cluster: &str, rule: &str, words: &[(&str, std::net::SocketAddr)]) -> Result<TestGateway> {
     let config = format!(
         "workers: 1\nlimits: {{queue_delay: 0s}}\ndrain_timeout: 300ms\nadmin: {{address: ADMIN}}\n\
          access_log: {{file: stdout, format: json}}\nlisteners: [{{address: LISTEN, routes: site}}]\n\
@@ -57,19 +57,19 @@ async fn start(cluster: &str, rule: &str, words: &[(&str, std::net::SocketAddr)]
          clusters: {{one: {{balance: round_robin, ejection: {{failures: 0}}, endpoints: [{cluster}}}}}\n"
     );
     let substitutes = words.iter().map(|(word, value)| ((*word).to_owned(), value.to_string())).collect();
-    Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await
+    TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await
 }
 
-fn says(body: &str) -> Script {
-    Script::send(response(200, "", body))
+fn says(body: &str) -> OriginScript {
+    OriginScript::send(response(200, "", body))
 }
 
 /// What an endpoint does that never answers.
-fn silent() -> Script {
-    Script::steps([Step::AwaitEnd])
+fn silent() -> OriginScript {
+    OriginScript::steps([ScriptStep::AwaitEnd])
 }
 
-async fn hedges(gateway: &Gateway) -> Result<(f64, f64)> {
+async fn hedges(gateway: &TestGateway) -> Result<(f64, f64)> {
     let sent = gateway.metric("eddy_cluster_hedges_total{cluster=\"one\"}").await?;
     Ok((sent, gateway.metric("eddy_cluster_hedges_won_total{cluster=\"one\"}").await?))
 }
@@ -111,8 +111,11 @@ async fn a_first_that_answers_is_heard_before_the_second_is_sent_and_after() -> 
     let both = Gate::default();
     let two = Two::new([
         says("at once"),
-        Script::steps([Step::AwaitGate(both.clone()), Step::Send(response(200, "", "first"))]),
-        Script::steps([Step::Open(both), Step::AwaitEnd]),
+        OriginScript::steps([
+            ScriptStep::AwaitGate(both.clone()),
+            ScriptStep::Send(response(200, "", "first")),
+        ]),
+        OriginScript::steps([ScriptStep::Open(both), ScriptStep::AwaitEnd]),
     ])
     .await?;
     let gateway = before(&two, SOON, "").await?;
@@ -126,23 +129,30 @@ async fn a_first_that_answers_is_heard_before_the_second_is_sent_and_after() -> 
 
 #[tokio::test]
 async fn where_one_fails_the_other_goes_on_and_where_both_do_the_last_is_told() -> Result<()> {
-    let cut = |gate: &Gate| Script::steps([Step::AwaitGate(gate.clone()), Step::Close]);
+    let cut = |gate: &Gate| OriginScript::steps([ScriptStep::AwaitGate(gate.clone()), ScriptStep::Close]);
     let (second_came, first_cut) = (Gate::default(), Gate::default());
     let (third_came, both_came) = (Gate::default(), Gate::default());
     let two = Two::new([
         // The first fails, the second answers.
-        Script::steps([Step::AwaitGate(second_came.clone()), Step::Open(first_cut.clone()), Step::Reset]),
-        Script::steps([
-            Step::Open(second_came),
-            Step::AwaitGate(first_cut),
-            Step::Send(response(200, "", "second")),
+        OriginScript::steps([
+            ScriptStep::AwaitGate(second_came.clone()),
+            ScriptStep::Open(first_cut.clone()),
+            ScriptStep::Reset,
+        ]),
+        OriginScript::steps([
+            ScriptStep::Open(second_came),
+            ScriptStep::AwaitGate(first_cut),
+            ScriptStep::Send(response(200, "", "second")),
         ]),
         // The second fails, the first answers.
-        Script::steps([Step::AwaitGate(third_came.clone()), Step::Send(response(200, "", "first"))]),
-        Script::steps([Step::Open(third_came), Step::Close]),
+        OriginScript::steps([
+            ScriptStep::AwaitGate(third_came.clone()),
+            ScriptStep::Send(response(200, "", "first")),
+        ]),
+        OriginScript::steps([ScriptStep::Open(third_came), ScriptStep::Close]),
         // Both fail.
         cut(&both_came),
-        Script::steps([Step::Open(both_came), Step::Close]),
+        OriginScript::steps([ScriptStep::Open(both_came), ScriptStep::Close]),
     ])
     .await?;
     // A kept link that is closed is asked again anyway, once beside what `retry` allows.
@@ -162,14 +172,25 @@ async fn an_answer_that_would_be_tried_again_waits_for_a_better_one() -> Result<
     let (first, second, third) = (Gate::default(), Gate::default(), Gate::default());
     let two = Two::new([
         // The first is busy, the second is not.
-        Script::steps([Step::AwaitGate(first.clone()), Step::Send(busy()), Step::Open(second.clone())]),
-        Script::steps([Step::Open(first), Step::AwaitGate(second), Step::Send(response(200, "", "second"))]),
+        OriginScript::steps([
+            ScriptStep::AwaitGate(first.clone()),
+            ScriptStep::Send(busy()),
+            ScriptStep::Open(second.clone()),
+        ]),
+        OriginScript::steps([
+            ScriptStep::Open(first),
+            ScriptStep::AwaitGate(second),
+            ScriptStep::Send(response(200, "", "second")),
+        ]),
         // The other way round.
-        Script::steps([Step::AwaitGate(third.clone()), Step::Send(response(200, "", "first"))]),
-        Script::steps([Step::Send(busy()), Step::Open(third)]),
+        OriginScript::steps([
+            ScriptStep::AwaitGate(third.clone()),
+            ScriptStep::Send(response(200, "", "first")),
+        ]),
+        OriginScript::steps([ScriptStep::Send(busy()), ScriptStep::Open(third)]),
         // Both are.
-        Script::steps([Step::Pause(Duration::from_millis(300)), Step::Send(busy())]),
-        Script::steps([Step::Pause(Duration::from_millis(300)), Step::Send(busy())]),
+        OriginScript::steps([ScriptStep::Pause(Duration::from_millis(300)), ScriptStep::Send(busy())]),
+        OriginScript::steps([ScriptStep::Pause(Duration::from_millis(300)), ScriptStep::Send(busy())]),
     ])
     .await?;
     let gateway = before(&two, "hedge: {after: 40ms}, retry: {attempts: 1, statuses: [503]}", "").await?;
@@ -181,11 +202,14 @@ async fn an_answer_that_would_be_tried_again_waits_for_a_better_one() -> Result<
 }
 
 /// What an endpoint answers with once it has been silent for much longer than the hedge waits.
-fn late() -> Script {
-    Script::steps([Step::Pause(Duration::from_millis(300)), Step::Send(response(200, "", "late"))])
+fn late() -> OriginScript {
+    OriginScript::steps([
+        ScriptStep::Pause(Duration::from_millis(300)),
+        ScriptStep::Send(response(200, "", "late")),
+    ])
 }
 
-async fn is_alone(gateway: &Gateway, request: &str) -> Result<()> {
+async fn is_alone(gateway: &TestGateway, request: &str) -> Result<()> {
     let answer = gateway.exchange(request).await?;
     ensure!(answer.text() == "late", "{answer:?}");
     ensure!(hedges(gateway).await? == (0.0, 0.0), "{request}");
@@ -247,7 +271,7 @@ async fn an_endpoint_that_does_not_even_take_the_connection_is_raced_with() -> R
 
 #[tokio::test]
 async fn several_are_asked_where_that_is_allowed() -> Result<()> {
-    let start_one = |script: Script| TapOrigin::with(move |_| script.clone());
+    let start_one = |script: OriginScript| TapOrigin::with(move |_| script.clone());
     let origins =
         [start_one(silent()).await?, start_one(silent()).await?, start_one(says("one of three")).await?];
     let words: Vec<_> =
@@ -287,7 +311,7 @@ clusters: {one: {endpoints: [ONE, OTHER]}}
     let substitutes = [("ONE", one), ("OTHER", other)]
         .map(|(word, origin)| (word.to_owned(), origin.address().to_string()))
         .to_vec();
-    let gateway = Gateway::launch(config, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(config, Launch { substitutes, ..Launch::default() }).await?;
     ensure!(gateway.exchange(get("/", "")).await?.text() == "second");
     gateway.lines().until("saw a response", 1).await?;
     ensure!(gateway.lines().count("saw a request") == 1 && gateway.lines().count("saw a response") == 1);
@@ -303,7 +327,7 @@ clusters: {one: {endpoints: [ONE, OTHER]}}
 async fn a_client_that_leaves_ends_both() -> Result<()> {
     let two = Two::new([silent(), silent()]).await?;
     let gateway = before(&two, SOON, "limits: {requests: 10}").await?;
-    let mut client: Client = gateway.client().await?;
+    let mut client: WireClient = gateway.client().await?;
     client.send(get("/", "")).await?;
     for origin in &two.origins {
         origin.log().until_requests(1).await?;
@@ -324,11 +348,11 @@ async fn streams_of_http2_are_reset_where_another_answers() -> Result<()> {
         FramedOrigin::with(&[], move |heard: &Heard| {
             let stream = heard.frame.stream;
             if heard.frame.kind != kind::HEADERS || turn.fetch_add(1, Ordering::SeqCst) == 0 {
-                return Said::nothing();
+                return FrameReply::nothing();
             }
             let mut bytes = frame(kind::HEADERS, HEAD, stream, &block(&[(":status", "200")]));
             bytes.extend(frame(kind::DATA, ENDS & 1, stream, b"framed"));
-            Said::bytes(bytes)
+            FrameReply::bytes(bytes)
         })
     };
     let (one, other) = (start_one().await?, start_one().await?);

@@ -4,13 +4,15 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{ENDS, Frame, FramedClient, HEAD, block, bomb, frame, kind, repeated, request};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::framed::{
+    ENDS, FramedClient, HEAD, RawHttp2Frame, block, bomb, frame, kind, repeated, request,
+};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin, response};
 use eddy_e2e::others;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::Authority;
-use eddy_e2e::site::Site;
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::within_for;
 use rustix::process::Signal;
 use test_peers::{CURL_HTTP2, H2LOAD, all_present, present_or_partial};
@@ -64,7 +66,7 @@ clusters: {origin: {endpoints: [ORIGIN]}}
     let words =
         [("PLAIN", plain.to_string()), ("OLD", old.to_string()), ("ORIGIN", origin.address().to_string())];
     let substitutes = words.map(|(word, text)| (word.to_owned(), text)).to_vec();
-    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
     let authorities = folder.join("ca.pem").display().to_string();
     let secure =
         ["--http2", "--cacert", &authorities, "--connect-to", &format!("a.test:443:{}", gateway.address())]
@@ -117,8 +119,8 @@ async fn bodies_are_whole_both_ways_and_many_at_once() -> Result<()> {
     if !all_present(&[CURL_HTTP2, H2LOAD])? {
         return Ok(());
     }
-    let origin = TapOrigin::with(|asked| Script::send(response(200, "", &asked.request.body))).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin = TapOrigin::with(|asked| OriginScript::send(response(200, "", &asked.request.body))).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let folder = TempDir::new("bodies")?;
     let url = format!("http://{}/", gateway.address());
     for bytes in [0, 1, 16_383, 16_384, 16_385, 65_535, 65_536, 1_000_000, 5_000_000_usize] {
@@ -142,10 +144,10 @@ async fn bodies_are_whole_both_ways_and_many_at_once() -> Result<()> {
 async fn trailers_and_interim_answers_pass() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let head = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-        Script::send(format!("{head}3\r\nabc\r\n0\r\nGrpc-Status: 0\r\n\r\n"))
+        OriginScript::send(format!("{head}3\r\nabc\r\n0\r\nGrpc-Status: 0\r\n\r\n"))
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, HEAD, 1, &request("POST", "/", &[("te", "trailers")])).await?;
     client.frame(kind::DATA, 0, 1, b"hello").await?;
@@ -167,9 +169,10 @@ async fn trailers_and_interim_answers_pass() -> Result<()> {
 #[tokio::test]
 async fn a_request_whose_answer_is_there_is_read_on_for_a_while() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let site = Site::new().rule("{match: {path: /fixed}, respond: {status: 200, body: fixed}}");
+    let site =
+        GatewayConfigBuilder::new().rule("{match: {path: /fixed}, respond: {status: 200, body: fixed}}");
     let gateway = site.before(&origin).await?;
-    let is_reset = |frame: &Frame| frame.kind == kind::RST_STREAM;
+    let is_reset = |frame: &RawHttp2Frame| frame.kind == kind::RST_STREAM;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     // One that ends within the while is not reset: the next frame of its kind is for the one that goes on and on.
     client.frame(kind::HEADERS, HEAD, 1, &request("POST", "/fixed", &[])).await?;
@@ -221,15 +224,15 @@ async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
     let gate = Gate::default();
     let waits = gate.clone();
     let origin = TapOrigin::with(move |asked| match asked.request.target_text().as_str() {
-        "/cut" => Script::steps([
-            Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()),
-            Step::Reset,
+        "/cut" => OriginScript::steps([
+            ScriptStep::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()),
+            ScriptStep::Reset,
         ]),
-        "/early" => Script::at_head([Step::Send(response(200, "", "no"))]),
-        _ => Script::at_head([Step::AwaitGate(waits.clone())]),
+        "/early" => OriginScript::at_head([ScriptStep::Send(response(200, "", "no"))]),
+        _ => OriginScript::at_head([ScriptStep::AwaitGate(waits.clone())]),
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, ENDS, 1, &request("GET", "/cut", &[])).await?;
     let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
@@ -240,7 +243,7 @@ async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
     origin
         .log()
         .until("the head of the request", |events| {
-            events.iter().filter(|event| matches!(event, Event::Connected { .. })).count() >= 2
+            events.iter().filter(|event| matches!(event, TapEvent::Connected { .. })).count() >= 2
         })
         .await?;
     client.frame(kind::RST_STREAM, 0, 3, &[0, 0, 0, 8]).await?;
@@ -268,7 +271,7 @@ async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
 #[tokio::test]
 async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let get = |stream: u32| frame(kind::HEADERS, ENDS, stream, &request("GET", "/", &[]));
     let rapid = |at: u32| [get(at * 2 + 1), frame(kind::RST_STREAM, 0, at * 2 + 1, &[0, 0, 0, 8])].concat();
     let made = |at: u32| [get(at * 2 + 1), frame(kind::WINDOW_UPDATE, 0, at * 2 + 1, &[0; 4])].concat();
@@ -339,7 +342,7 @@ listeners:
 ";
     let config = config.replace("FOLDER", &folder.path().display().to_string());
     let substitutes = vec![("SECURE".to_owned(), secure.to_string())];
-    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
     let mut failed = Vec::new();
     for (address, more) in [(gateway.address(), vec![]), (secure, vec!["-t", "-k"])] {
         let (host, port) = (address.ip().to_string(), address.port().to_string());
@@ -359,7 +362,7 @@ listeners:
 }
 
 /// The memory of the gateway's child, bytes.
-fn memory(gateway: &Gateway) -> Result<u64> {
+fn memory(gateway: &TestGateway) -> Result<u64> {
     let child = gateway.children()?.first().copied().context("a child")?;
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.as_raw_nonzero()))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
@@ -368,8 +371,8 @@ fn memory(gateway: &Gateway) -> Result<u64> {
 
 #[tokio::test]
 async fn a_client_that_reads_nothing_holds_little() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::send(response(200, "", vec![7; 4_000_000]))).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin = TapOrigin::with(|_| OriginScript::send(response(200, "", vec![7; 4_000_000]))).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let before = memory(&gateway)?;
     let mut clients = Vec::new();
     // Windows of none, and windows of all with nobody reading below.
@@ -397,10 +400,13 @@ async fn the_end_is_announced_and_what_is_on_its_way_is_served() -> Result<()> {
     let gate = Gate::default();
     let waits = gate.clone();
     let origin = TapOrigin::with(move |_| {
-        Script::steps([Step::AwaitGate(waits.clone()), Step::Send(response(200, "", "late"))])
+        OriginScript::steps([
+            ScriptStep::AwaitGate(waits.clone()),
+            ScriptStep::Send(response(200, "", "late")),
+        ])
     })
     .await?;
-    let mut gateway = Site::new().top("drain_timeout: 10s").before(&origin).await?;
+    let mut gateway = GatewayConfigBuilder::new().top("drain_timeout: 10s").before(&origin).await?;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[])).await?;
     origin.log().until_requests(1).await?;
@@ -430,7 +436,7 @@ async fn the_end_is_announced_and_what_is_on_its_way_is_served() -> Result<()> {
 #[tokio::test]
 async fn nobody_is_waited_for_too_long() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let site = Site::new()
+    let site = GatewayConfigBuilder::new()
         .listener("timeouts: {head: 300ms, idle: 600ms}")
         .listener("limits: {requests_per_connection: 2}");
     let gateway = site.before(&origin).await?;
@@ -460,7 +466,7 @@ async fn nobody_is_waited_for_too_long() -> Result<()> {
 #[tokio::test]
 async fn frames_changed_at_random_hurt_nobody() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut state = 7_u64;
     let mut random = move |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -482,7 +488,7 @@ async fn frames_changed_at_random_hurt_nobody() -> Result<()> {
         // The answer to it, or the end; half a frame may be waited for.
         let heard = tokio::time::timeout(
             Duration::from_millis(50),
-            client.until("either", |frame: &Frame| matches!(frame.kind, kind::PING | kind::GOAWAY)),
+            client.until("either", |frame: &RawHttp2Frame| matches!(frame.kind, kind::PING | kind::GOAWAY)),
         );
         heard.await.ok();
     }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::peer::{Envoy, Nginx};
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Client, within};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{WireClient, within};
 use eddy_e2e::{gateway::Launch, origin::TapOrigin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -71,17 +71,17 @@ fn is_whole(bytes: &[u8]) -> bool {
 }
 
 #[derive(Debug)]
-struct Outcome {
+struct IdleCloseOutcome {
     /// From the endpoint's close to the proxy's: the median, and the longest.
     close: (Duration, Duration),
     /// Requests that were not answered 200, of [`POSTS`].
     failed: usize,
 }
 
-async fn try_out(proxy: SocketAddr, origin: &mut ClosingOrigin) -> Result<Outcome> {
+async fn try_out(proxy: SocketAddr, origin: &mut ClosingOrigin) -> Result<IdleCloseOutcome> {
     while origin.closed.try_recv().is_ok() {}
     let mut times = Vec::new();
-    let mut client = Client::connect(proxy).await?;
+    let mut client = WireClient::connect(proxy).await?;
     for _ in 0..CLOSES {
         ensure!(client.exchange(GET).await?.status == 200);
         times.push(
@@ -103,10 +103,10 @@ async fn try_out(proxy: SocketAddr, origin: &mut ClosingOrigin) -> Result<Outcom
         }
         if client.exchange(&post).await?.status != 200 {
             failed += 1;
-            client = Client::connect(proxy).await?;
+            client = WireClient::connect(proxy).await?;
         }
     }
-    Ok(Outcome { close: (times[CLOSES / 2], times[CLOSES - 1]), failed })
+    Ok(IdleCloseOutcome { close: (times[CLOSES / 2], times[CLOSES - 1]), failed })
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn try_out(proxy: SocketAddr, origin: &mut ClosingOrigin) -> Result<Outcom
 async fn endpoints_that_close_idle_connections() -> Result<()> {
     let mut origin = ClosingOrigin::start().await?;
     let unused = TapOrigin::start().await?;
-    let site = Site::new().without_default_rule().rule("{cluster: closing}");
+    let site = GatewayConfigBuilder::new().without_default_rule().rule("{cluster: closing}");
     let site = site.another_cluster("closing: {endpoints: [CLOSING]}").with("CLOSING", origin.address);
     let gateway = site.with("ORIGIN", unused.address()).launch(&unused, Launch::default()).await?;
     let eddy = try_out(gateway.address(), &mut origin).await?;

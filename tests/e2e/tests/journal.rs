@@ -1,17 +1,17 @@
 //! The exactly-once checker sees what it is there to see: each planted fault, and nothing where nothing is planted.
 
 use anyhow::{Result, ensure};
-use eddy_e2e::journal::{JournalOrigin, Load, Outcome, Plant, Relay, Verdict};
+use eddy_e2e::journal::{FaultyRelay, JournalOrigin, JournalSummary, Load, Plant, RequestOutcome};
 
-async fn verdict_with(plant: Plant) -> Result<Verdict> {
+async fn verdict_with(plant: Plant) -> Result<JournalSummary> {
     let origin = JournalOrigin::start()?;
-    let relay = Relay::start(origin.address(), plant).await?;
+    let relay = FaultyRelay::start(origin.address(), plant).await?;
     let load = Load { gateway: relay.address(), connections: 8, seed: 1 }.start();
     load.until_sent(2000).await?;
     // Stopping waits for a thread; the relay must go on meanwhile.
     let sent = tokio::task::spawn_blocking(|| load.stop()).await??;
     let (seen, foreign) = origin.seen();
-    Ok(Verdict::join(&sent, &seen, foreign))
+    Ok(JournalSummary::join(&sent, &seen, foreign))
 }
 
 #[tokio::test]
@@ -61,6 +61,6 @@ async fn somebody_elses_answer_is_crossed() -> Result<()> {
 #[tokio::test]
 async fn a_silent_close_of_an_idle_connection_is_a_failure() -> Result<()> {
     let verdict = verdict_with(Plant::CloseIdle).await?;
-    ensure!(verdict.count(Outcome::ResetReused) == 1 && !verdict.is_exactly_once(), "{verdict}");
+    ensure!(verdict.count(RequestOutcome::ResetReused) == 1 && !verdict.is_exactly_once(), "{verdict}");
     Ok(())
 }

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place;
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Client, DEADLINE, End, Next, within};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{ClientEvent, ConnectionEnd, DEADLINE, WireClient, within};
 use rustix::process::{Pid, Signal, kill_process};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -17,18 +17,18 @@ async fn gated() -> Result<(TapOrigin, Gate)> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin = TapOrigin::with(move |asked| {
-        let answer = Step::Send(response(200, "", asked.request.target_text()));
+        let answer = ScriptStep::Send(response(200, "", asked.request.target_text()));
         if asked.request.target == b"/held" {
-            Script::steps([Step::AwaitGate(waiting.clone()), answer])
+            OriginScript::steps([ScriptStep::AwaitGate(waiting.clone()), answer])
         } else {
-            Script::steps([answer])
+            OriginScript::steps([answer])
         }
     })
     .await?;
     Ok((origin, gate))
 }
 
-async fn held(gateway: &Gateway, origin: &TapOrigin) -> Result<Client> {
+async fn held(gateway: &TestGateway, origin: &TapOrigin) -> Result<WireClient> {
     let mut client = gateway.client().await?;
     client.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     origin
@@ -36,7 +36,7 @@ async fn held(gateway: &Gateway, origin: &TapOrigin) -> Result<Client> {
         .until("the held request", |events| {
             events
                 .iter()
-                .filter_map(eddy_e2e::origin::Event::request)
+                .filter_map(eddy_e2e::origin::TapEvent::request)
                 .any(|request| request.target == b"/held")
         })
         .await?;
@@ -47,20 +47,20 @@ async fn held(gateway: &Gateway, origin: &TapOrigin) -> Result<Client> {
 async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
     for signal in [Signal::TERM, Signal::INT] {
         let (origin, gate) = gated().await?;
-        let mut gateway = Site::new().top("drain_timeout: 30s").before(&origin).await?;
+        let mut gateway = GatewayConfigBuilder::new().top("drain_timeout: 30s").before(&origin).await?;
         let mut client = held(&gateway, &origin).await?;
         let mut idle = gateway.client().await?;
         idle.exchange(GET).await?;
         gateway.signal(signal)?;
         // An idle connection is closed in order; the one that waits is served.
-        assert_eq!(idle.end().await?, (End::Closed, Vec::new()));
+        assert_eq!(idle.end().await?, (ConnectionEnd::Closed, Vec::new()));
         gate.open();
         let answer = client.get_answer().await.with_context(|| gateway.lines().text())?;
         ensure!(answer.text() == "/held" && !answer.is_keep_alive(), "{signal:?}: {answer:?}");
-        assert_eq!(client.end().await?.0, End::Closed);
+        assert_eq!(client.end().await?.0, ConnectionEnd::Closed);
         let status = gateway.exited(DEADLINE).await?;
         ensure!(status.success(), "{signal:?}: {status}");
-        ensure!(Client::connect(gateway.address()).await.is_err(), "the address still answers");
+        ensure!(WireClient::connect(gateway.address()).await.is_err(), "the address still answers");
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
 #[tokio::test]
 async fn a_drain_ends_at_its_deadline() -> Result<()> {
     let (origin, _gate) = gated().await?;
-    let mut gateway = Site::new().top("drain_timeout: 500ms").before(&origin).await?;
+    let mut gateway = GatewayConfigBuilder::new().top("drain_timeout: 500ms").before(&origin).await?;
     let mut client = held(&gateway, &origin).await?;
     let since = Instant::now();
     gateway.signal(Signal::TERM)?;
@@ -82,7 +82,7 @@ async fn a_drain_ends_at_its_deadline() -> Result<()> {
 #[tokio::test]
 async fn a_second_signal_stops_at_once() -> Result<()> {
     let (origin, _gate) = gated().await?;
-    let mut gateway = Site::new().top("drain_timeout: 60s").before(&origin).await?;
+    let mut gateway = GatewayConfigBuilder::new().top("drain_timeout: 60s").before(&origin).await?;
     let _client = held(&gateway, &origin).await?;
     gateway.signal(Signal::TERM)?;
     gateway.lines().until("draining", 1).await?;
@@ -100,7 +100,7 @@ async fn a_broken_configuration_does_not_start() -> Result<()> {
         "workers: many\n",
         "listeners: [{address: 'x:y', routes: a}]",
     ] {
-        let mut gateway = Gateway::spawn(config, Launch::default())?;
+        let mut gateway = TestGateway::spawn(config, Launch::default())?;
         let status = gateway.exited(DEADLINE).await?;
         ensure!(status.code() == Some(1), "{config:?}: {status}\n{}", gateway.lines().text());
         within("the reason", async {
@@ -118,7 +118,7 @@ async fn an_address_in_use_is_said_and_not_started() -> Result<()> {
     let busy = std::net::TcpListener::bind(place::free_address()?)?;
     let config = "listeners: [{address: BUSY, demo: true}]\nadmin: {address: ADMIN}\n";
     let substitutes = vec![("BUSY".to_owned(), busy.local_addr()?.to_string())];
-    let mut gateway = Gateway::spawn(config, Launch { substitutes, ..Launch::default() })?;
+    let mut gateway = TestGateway::spawn(config, Launch { substitutes, ..Launch::default() })?;
     let status = gateway.exited(DEADLINE).await?;
     ensure!(!status.success(), "{status}");
     within("the address", async {
@@ -131,7 +131,7 @@ async fn an_address_in_use_is_said_and_not_started() -> Result<()> {
 }
 
 fn marked(mark: &str) -> String {
-    Site::new()
+    GatewayConfigBuilder::new()
         .without_default_rule()
         .rule(&format!("{{cluster: origin, response_headers: {{set: {{x-plan: {mark}}}}}}}"))
         .text()
@@ -140,7 +140,7 @@ fn marked(mark: &str) -> String {
 #[tokio::test]
 async fn an_exchange_ends_on_the_plan_it_began_with() -> Result<()> {
     let (origin, gate) = gated().await?;
-    let gateway = Gateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
+    let gateway = TestGateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
     let mut kept = gateway.client().await?;
     assert_eq!(kept.exchange(GET).await?.fields.text("x-plan"), "old");
     let mut client = held(&gateway, &origin).await?;
@@ -161,7 +161,7 @@ async fn an_exchange_ends_on_the_plan_it_began_with() -> Result<()> {
 #[tokio::test]
 async fn a_changed_file_is_noticed_without_a_signal() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Gateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
+    let gateway = TestGateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
     gateway.write_config(&marked("new"))?;
     gateway.lines().until("configuration reloaded", 1).await?;
     assert_eq!(gateway.exchange(GET).await?.fields.text("x-plan"), "new");
@@ -171,7 +171,7 @@ async fn a_changed_file_is_noticed_without_a_signal() -> Result<()> {
 #[tokio::test]
 async fn a_broken_reload_changes_nothing() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Gateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
+    let gateway = TestGateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
     let broken = [
         "",
         "listeners: [",
@@ -207,7 +207,7 @@ async fn a_broken_reload_changes_nothing() -> Result<()> {
 #[tokio::test]
 async fn a_configuration_that_vanishes_or_is_unreadable_changes_nothing() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Gateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
+    let gateway = TestGateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
     let file = gateway.directory().join("eddy.yaml");
     std::fs::remove_file(&file)?;
     gateway.signal(Signal::HUP)?;
@@ -229,18 +229,18 @@ async fn listeners_come_and_go_with_reloads() -> Result<()> {
     let second = place::free_address()?;
     let one = "admin: {address: ADMIN}\nlisteners: [{address: LISTEN, routes: site}]\nroutes: {site: [{cluster: origin}]}\nclusters: {origin: {endpoints: [ORIGIN]}}\n";
     let two = one.replace("routes: site}]", "routes: site}, {address: SECOND, routes: site}]");
-    let gateway = Gateway::start(one, &[("ORIGIN", &origin.address()), ("SECOND", &second)]).await?;
-    ensure!(Client::connect(second).await.is_err(), "nothing listens there yet");
+    let gateway = TestGateway::start(one, &[("ORIGIN", &origin.address()), ("SECOND", &second)]).await?;
+    ensure!(WireClient::connect(second).await.is_err(), "nothing listens there yet");
     gateway.write_config(&two)?;
     gateway.signal(Signal::HUP)?;
     gateway.lines().until("configuration reloaded", 1).await?;
-    let mut kept = Client::connect(second).await?;
+    let mut kept = WireClient::connect(second).await?;
     assert_eq!(kept.exchange(GET).await?.status, 200);
     gateway.write_config(one)?;
     gateway.signal(Signal::HUP)?;
     gateway.lines().until("configuration reloaded", 2).await?;
     within("refusal", async {
-        while Client::connect(second).await.is_ok() {
+        while WireClient::connect(second).await.is_ok() {
             tokio::task::yield_now().await;
         }
     })
@@ -252,7 +252,7 @@ async fn listeners_come_and_go_with_reloads() -> Result<()> {
 #[tokio::test]
 async fn a_killed_gateway_process_is_replaced_at_once() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for round in 0..3 {
         let before = gateway.children()?;
         let victim = *before.first().context("no gateway process")?;
@@ -269,7 +269,7 @@ async fn a_killed_gateway_process_is_replaced_at_once() -> Result<()> {
 #[tokio::test]
 async fn a_gateway_process_that_hangs_is_replaced() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let victim = *gateway.children()?.first().context("no gateway process")?;
     kill_process(victim, Signal::STOP)?;
     let since = Instant::now();
@@ -278,7 +278,7 @@ async fn a_gateway_process_that_hangs_is_replaced() -> Result<()> {
     let next = eddy_e2e::wire::within_for(Duration::from_secs(30), "an answer or an end", client.next("GET"))
         .await?;
     // The connection may have been the hanging process's; the next is not.
-    if !matches!(&next, Next::Answer(answer) if answer.response.status == 200) {
+    if !matches!(&next, ClientEvent::Answer(answer) if answer.response.status == 200) {
         assert_eq!(gateway.exchange(GET).await?.status, 200);
     }
     // Five seconds of silence by design; a busy machine gets more.
@@ -289,7 +289,7 @@ async fn a_gateway_process_that_hangs_is_replaced() -> Result<()> {
 #[tokio::test]
 async fn without_its_parent_the_gateway_process_serves_on() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let mut gateway = Site::new().before(&origin).await?;
+    let mut gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let child = *gateway.children()?.first().context("no gateway process")?;
     let mut kept = gateway.client().await?;
     kept.exchange(GET).await?;
@@ -304,7 +304,7 @@ async fn without_its_parent_the_gateway_process_serves_on() -> Result<()> {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         // Its first thread may go before the last, which closes the sockets.
-        while Client::connect(gateway.address()).await.is_ok() {
+        while WireClient::connect(gateway.address()).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })
@@ -319,12 +319,12 @@ fn is_running(process: Pid) -> bool {
 }
 
 /// A gateway whose binary is a copy of its own, to be replaced on disk.
-async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<Gateway> {
+async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<TestGateway> {
     let binary = place.join("eddy");
     place::install_eddy(&binary)?;
     let arguments = vec!["--handover-timeout".into(), "2s".into()];
     let launch = Launch { binary: Some(binary), arguments, ..Launch::default() };
-    Site::new().top("drain_timeout: 30s").launch(origin, launch).await
+    GatewayConfigBuilder::new().top("drain_timeout: 30s").launch(origin, launch).await
 }
 
 #[tokio::test]
@@ -385,7 +385,7 @@ async fn a_broken_successor_changes_nothing() -> Result<()> {
 #[tokio::test]
 async fn the_admin_listener_shows_what_it_should() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for path in ["/", "/healthz", "/ready", "/metrics", "/config", "/clusters", "/listeners"] {
         let answer = gateway.admin(path).await?;
         ensure!(answer.status == 200 && !answer.body.is_empty(), "{path}: {}", answer.status);
@@ -397,7 +397,7 @@ async fn the_admin_listener_shows_what_it_should() -> Result<()> {
         let wanted = if page == "/clusters" { origin.address() } else { gateway.address() };
         ensure!(text.contains(&wanted.to_string()), "{page}: {text}");
     }
-    let mut client = Client::connect(gateway.admin_address()).await?;
+    let mut client = WireClient::connect(gateway.admin_address()).await?;
     let answer = client.exchange("DELETE /config HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     ensure!(answer.status == 405, "{answer:?}");
     gateway.stop().await
@@ -406,11 +406,11 @@ async fn the_admin_listener_shows_what_it_should() -> Result<()> {
 #[tokio::test]
 async fn metrics_say_what_happened() -> Result<()> {
     let origin = TapOrigin::with(|asked| match &asked.request.target[..] {
-        b"/500" => Script::send(response(500, "", "oops")),
-        _ => Script::send(response(200, "", "0123456789")),
+        b"/500" => OriginScript::send(response(500, "", "oops")),
+        _ => OriginScript::send(response(200, "", "0123456789")),
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     for _ in 0..10 {
         client.exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello").await?;
@@ -463,7 +463,10 @@ fn check_exposition(text: &str) -> Result<()> {
 #[tokio::test]
 async fn a_renamed_access_log_is_opened_anew() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().top("access_log: {file: DIR/access.log, format: json}").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new()
+        .top("access_log: {file: DIR/access.log, format: json}")
+        .before(&origin)
+        .await?;
     let log = gateway.directory().join("access.log");
     let moved = gateway.directory().join("access.log.1");
     gateway.exchange("GET /first HTTP/1.1\r\nHost: a\r\n\r\n").await?;

@@ -3,18 +3,18 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Client, End, Next, Response, within};
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{ClientEvent, ConnectionEnd, WireClient, WireResponse, within};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-async fn with_limits(origin: &TapOrigin, limits: &str) -> Result<Gateway> {
-    Site::new().listener(&format!("limits: {limits}")).before(origin).await
+async fn with_limits(origin: &TapOrigin, limits: &str) -> Result<TestGateway> {
+    GatewayConfigBuilder::new().listener(&format!("limits: {limits}")).before(origin).await
 }
 
-async fn status_of(gateway: &Gateway, raw: &str) -> Result<u16> {
+async fn status_of(gateway: &TestGateway, raw: &str) -> Result<u16> {
     Ok(gateway.exchange(raw).await?.status)
 }
 
@@ -106,7 +106,7 @@ async fn a_connection_ends_after_its_last_request() -> Result<()> {
             "request {number}: {answer:?}"
         );
     }
-    assert_eq!(client.end().await?, (End::Closed, Vec::new()));
+    assert_eq!(client.end().await?, (ConnectionEnd::Closed, Vec::new()));
     gateway.stop().await
 }
 
@@ -123,7 +123,7 @@ async fn the_number_of_connections_is_limited() -> Result<()> {
     let mut extra = gateway.client().await?;
     extra.send(GET).await?;
     // Either the newcomer is refused or an idle one makes room; four serve at most.
-    let served = matches!(within("a word", extra.next("GET")).await?, Next::Answer(answer) if answer.response.status == 200);
+    let served = matches!(within("a word", extra.next("GET")).await?, ClientEvent::Answer(answer) if answer.response.status == 200);
     let mut open = usize::from(served);
     for client in &mut held {
         if client.send(GET).await.is_ok() && client.get_answer().await.is_ok() {
@@ -144,7 +144,7 @@ async fn workers_share_the_room_for_connections() -> Result<()> {
     const ROOM: usize = 16;
     let origin = TapOrigin::start().await?;
     let limits = format!("limits: {{connections: {ROOM}}}");
-    let gateway = Site::new().top("workers: 2").top(&limits).before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().top("workers: 2").top(&limits).before(&origin).await?;
     let mut held = Vec::new();
     for _ in 0..ROOM {
         let mut client = gateway.client().await?;
@@ -165,12 +165,12 @@ async fn workers_share_the_room_for_connections() -> Result<()> {
     gateway.stop().await
 }
 
-async fn with_timeouts(origin: &TapOrigin, timeouts: &str) -> Result<Gateway> {
-    Site::new().listener(&format!("timeouts: {timeouts}")).before(origin).await
+async fn with_timeouts(origin: &TapOrigin, timeouts: &str) -> Result<TestGateway> {
+    GatewayConfigBuilder::new().listener(&format!("timeouts: {timeouts}")).before(origin).await
 }
 
 /// Awaits an answer that must come after about `limit`, not before and not much later.
-async fn answer_after(limit: Duration, client: &mut Client, method: &str) -> Result<Response> {
+async fn answer_after(limit: Duration, client: &mut WireClient, method: &str) -> Result<WireResponse> {
     let since = Instant::now();
     let answer = client.answer(method).await?.response;
     let took = since.elapsed();
@@ -226,7 +226,7 @@ async fn an_idle_connection_is_closed_in_time_and_in_order() -> Result<()> {
         let (end, rest) = client.end().await?;
         let took = since.elapsed();
         ensure!(
-            end == End::Closed && (rest.is_empty() || rest.starts_with(b"HTTP/1.1 408")),
+            end == ConnectionEnd::Closed && (rest.is_empty() || rest.starts_with(b"HTTP/1.1 408")),
             "{end:?} {rest:?}"
         );
         ensure!(
@@ -255,7 +255,7 @@ async fn a_body_must_come_at_a_rate() -> Result<()> {
 
 #[tokio::test]
 async fn a_response_must_be_read_at_a_rate() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::send(response(200, "", vec![b'x'; 30_000_000]))).await?;
+    let origin = TapOrigin::with(|_| OriginScript::send(response(200, "", vec![b'x'; 30_000_000]))).await?;
     let gateway = with_timeouts(&origin, "{body_rate: 10KiB, body_grace: 300ms}").await?;
     let mut client = gateway.client().await?;
     client.read_little()?;
@@ -269,8 +269,9 @@ async fn a_response_must_be_read_at_a_rate() -> Result<()> {
 async fn an_exchange_must_end_in_time() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
-    let origin = TapOrigin::with(move |_| Script::steps([Step::AwaitGate(waiting.clone())])).await?;
-    let gateway = Site::new()
+    let origin =
+        TapOrigin::with(move |_| OriginScript::steps([ScriptStep::AwaitGate(waiting.clone())])).await?;
+    let gateway = GatewayConfigBuilder::new()
         .listener("timeouts: {exchange: 400ms}")
         .rule("{match: {path: {exact: /rule}}, cluster: origin, timeout: 150ms}")
         .before(&origin)
@@ -290,16 +291,17 @@ async fn an_upstream_must_answer_in_time() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin = TapOrigin::with(move |asked| {
-        let wait = Step::AwaitGate(waiting.clone());
+        let wait = ScriptStep::AwaitGate(waiting.clone());
         match &asked.request.target[..] {
-            b"/silent" => Script::steps([wait]),
-            _ => {
-                Script::steps([Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()), wait])
-            }
+            b"/silent" => OriginScript::steps([wait]),
+            _ => OriginScript::steps([
+                ScriptStep::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()),
+                wait,
+            ]),
         }
     })
     .await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .cluster("first_byte_timeout: 300ms")
         .cluster("read_idle_timeout: 300ms")
         .before(&origin)
@@ -311,10 +313,12 @@ async fn an_upstream_must_answer_in_time() -> Result<()> {
     client.send("GET /stops HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     // The answer has begun: the cut must be visible.
     match within("the end", client.next("GET")).await? {
-        Next::Ended { partial: Some(partial), .. } => {
+        ClientEvent::Ended { partial: Some(partial), .. } => {
             assert_eq!((partial.status, &partial.body[..]), (200, &b"abc"[..]))
         }
-        other @ (Next::Answer(_) | Next::Ended { .. } | Next::Bad(_)) => anyhow::bail!("{other:?}"),
+        other @ (ClientEvent::Answer(_) | ClientEvent::Ended { .. } | ClientEvent::Bad(_)) => {
+            anyhow::bail!("{other:?}")
+        }
     }
     gateway.stop().await
 }
@@ -331,7 +335,7 @@ async fn an_upstream_must_be_reached_in_time() -> Result<()> {
     for _ in 0..3 {
         others.push(tokio::spawn(tokio::net::TcpStream::connect(address)));
     }
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {exact: /full}}, cluster: full, retry: {attempts: 0}}")
         .another_cluster("full: {endpoints: [FULL], connect_timeout: 300ms}")
         .with("FULL", address)
@@ -351,10 +355,14 @@ async fn exchanges_beyond_the_limit_are_shed_at_once() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin = TapOrigin::with(move |_| {
-        Script::steps([Step::AwaitGate(waiting.clone()), Step::Send(response(200, "", "ok"))])
+        OriginScript::steps([
+            ScriptStep::AwaitGate(waiting.clone()),
+            ScriptStep::Send(response(200, "", "ok")),
+        ])
     })
     .await?;
-    let gateway = Site::new().top("limits: {exchanges: 4, queue_delay: 0s}").before(&origin).await?;
+    let gateway =
+        GatewayConfigBuilder::new().top("limits: {exchanges: 4, queue_delay: 0s}").before(&origin).await?;
     let mut held = Vec::new();
     for _ in 0..4 {
         let mut client = gateway.client().await?;

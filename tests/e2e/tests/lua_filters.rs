@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::{Gateway, sum_of_series};
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::{TestGateway, sum_of_series};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place::TempDir;
-use eddy_e2e::site::Site;
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::DEADLINE;
 use rustix::process::Signal;
 
@@ -26,12 +26,12 @@ fn lua(name: &str, script: &str, keys: &str, beside: &str) -> String {
 }
 
 /// A site whose requests all pass one script.
-fn site(script: &str) -> Site {
+fn site(script: &str) -> GatewayConfigBuilder {
     with_keys(script, "", "")
 }
 
-fn with_keys(script: &str, keys: &str, beside: &str) -> Site {
-    Site::new()
+fn with_keys(script: &str, keys: &str, beside: &str) -> GatewayConfigBuilder {
+    GatewayConfigBuilder::new()
         .top(&format!("filters:\n{}", lua("script", script, keys, beside)))
         .listener("filters: [script]")
 }
@@ -127,7 +127,7 @@ async fn a_script_asks_another_cluster_before_it_lets_a_request_pass() -> Result
     let auth = TapOrigin::with(|asked| {
         let user = asked.request.fields.text("x-token");
         let (status, body) = if user == "good" { (200, "alice") } else { (403, "who?") };
-        Script::send(response(status, "X-Role: a\r\nX-Role: b\r\n", body))
+        OriginScript::send(response(status, "X-Role: a\r\nX-Role: b\r\n", body))
     })
     .await?;
     let gateway = site(
@@ -188,7 +188,10 @@ async fn a_cluster_that_does_not_answer_is_an_error_to_the_script() -> Result<()
 async fn asynchronous_calls_are_bounded_by_exchange_and_by_filter() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gate = Gate::default();
-    let script = Script::steps([Step::AwaitGate(gate.clone()), Step::Send(response(200, "", "noted"))]);
+    let script = OriginScript::steps([
+        ScriptStep::AwaitGate(gate.clone()),
+        ScriptStep::Send(response(200, "", "noted")),
+    ]);
     let audit = TapOrigin::with(move |_| script.clone()).await?;
     let gateway = with_keys(
         "function envoy_on_request(h)
@@ -374,7 +377,8 @@ end";
             "on_failure: open"
         )
     );
-    let gateway = Site::new().top(&filters).listener("filters: [script, open]").before(&origin).await?;
+    let gateway =
+        GatewayConfigBuilder::new().top(&filters).listener("filters: [script, open]").before(&origin).await?;
     let ask = |what: &str| format!("GET / HTTP/1.1\r\nHost: a\r\nx-do: {what}\r\n\r\n");
     for what in ["fail", "loop", "eat", "fail"] {
         ensure!(gateway.exchange(ask(what)).await?.status == 500, "{what}");
@@ -443,7 +447,7 @@ async fn a_changed_script_is_taken_up_by_itself() -> Result<()> {
     };
     write("mark.lua", &script("first"))?;
     write("rule.lua", &script("first of the rule"))?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("filters: {mark: {lua: {file: FOLDER/mark.lua, scripts: {other: {file: FOLDER/rule.lua}}}}}")
         .listener("filters: [mark]")
         .rule("{match: {path: /rule}, cluster: origin, filters: {mark: {lua: {script: other}}}}")
@@ -482,7 +486,7 @@ async fn a_changed_script_is_taken_up_by_itself() -> Result<()> {
 async fn a_script_ends_the_connection_behind_an_answer() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         let field = if asked.request.target == b"/response" { "X-End: 1\r\n" } else { "" };
-        Script::send(response(200, field, "x"))
+        OriginScript::send(response(200, field, "x"))
     })
     .await?;
     let gateway = site(
@@ -521,12 +525,12 @@ async fn the_examples_do_what_they_say() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         let text =
             if asked.request.target_text().ends_with("/none") { "nothing" } else { "colour and colour" };
-        Script::send(response(200, "Content-Type: text/plain\r\n", text))
+        OriginScript::send(response(200, "Content-Type: text/plain\r\n", text))
     })
     .await?;
     let auth = TapOrigin::with(|asked| {
         let is_known = asked.request.fields.text("authorization") == "Token 1";
-        Script::send(if is_known {
+        OriginScript::send(if is_known {
             response(200, "X-User: alice\r\n", "")
         } else {
             response(403, "", "not you")
@@ -539,7 +543,7 @@ async fn the_examples_do_what_they_say() -> Result<()> {
         .replace("127.0.0.1:9001", &origin.address().to_string())
         .replace("127.0.0.1:9002", &auth.address().to_string())
         .replace("file: lua/", &format!("file: {}/lua/", examples.display()));
-    let gateway = Gateway::start(&format!("{text}admin: {{address: ADMIN}}\nworkers: 1\n"), &[]).await?;
+    let gateway = TestGateway::start(&format!("{text}admin: {{address: ADMIN}}\nworkers: 1\n"), &[]).await?;
     let with = |target: &str, field: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n{field}\r\n");
     let right = "Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n";
     for target in ["/", "/quick/"] {

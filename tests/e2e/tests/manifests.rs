@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, Issued, SecureClient};
-use eddy_e2e::wire::{Client, DEADLINE, Response};
+use eddy_e2e::wire::{DEADLINE, WireClient, WireResponse};
 use rustix::process::Signal;
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
@@ -17,7 +17,7 @@ use rustls::version::{TLS12, TLS13};
 
 /// A gateway in front of manifests, and the Services `web`, `shop` and `next`, each an origin that tells its name.
 struct Cluster {
-    gateway: Gateway,
+    gateway: TestGateway,
     plain: SocketAddr,
     secure: SocketAddr,
     authority: Authority,
@@ -36,7 +36,7 @@ impl Cluster {
         for name in SERVICES {
             let answer = move |target: String| response(200, "", format!("{name} {target}"));
             let origin =
-                TapOrigin::with(move |asked| Script::send(answer(asked.request.target_text()))).await?;
+                TapOrigin::with(move |asked| OriginScript::send(answer(asked.request.target_text()))).await?;
             endpoints.push(format!("default/{name}: ['{}']", origin.address()));
             text += &format!(
                 "---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{ports: [{{port: 80}}]}}\n"
@@ -51,12 +51,12 @@ impl Cluster {
             endpoints.join(", ")
         );
         let arguments = vec![folder.path().into()];
-        let gateway = Gateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
+        let gateway = TestGateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
         Ok(Self { gateway, plain, secure, authority, _services: services, folder })
     }
 
-    async fn get(&self, host: &str, target: &str) -> Result<Response> {
-        Client::connect(self.plain).await?.exchange(request(host, target)).await
+    async fn get(&self, host: &str, target: &str) -> Result<WireResponse> {
+        WireClient::connect(self.plain).await?.exchange(request(host, target)).await
     }
 
     fn trust(&self) -> Result<Arc<ClientConfig>> {
@@ -285,9 +285,9 @@ async fn a_listener_whose_address_is_in_use_is_served_when_it_is_free() -> Resul
         origin.address()
     );
     let launch = Launch { arguments: vec![folder.path().into()], ..Launch::default() };
-    let gateway = Gateway::launch(&config, launch).await?;
+    let gateway = TestGateway::launch(&config, launch).await?;
     let get = |address: SocketAddr| async move {
-        Client::connect(address).await?.exchange(request("a.test", "/")).await.map(|answer| answer.status)
+        WireClient::connect(address).await?.exchange(request("a.test", "/")).await.map(|answer| answer.status)
     };
     ensure!(get(free).await? == 200);
     let unbound = |address: SocketAddr| format!("eddy_listeners_unbound{{address=\"{address}\"}}");
@@ -324,7 +324,7 @@ async fn manifests_of_which_nothing_can_be_served_are_refused() -> Result<()> {
     );
     std::fs::write(folder.join("site.yaml"), text)?;
     let launch = Launch { arguments: vec![folder.path().into()], ..Launch::default() };
-    let mut gateway = Gateway::spawn("admin: {address: ADMIN}\n", launch)?;
+    let mut gateway = TestGateway::spawn("admin: {address: ADMIN}\n", launch)?;
     let status = gateway.exited(DEADLINE).await?;
     ensure!(!status.success());
     gateway.lines().until(&format!("cannot listen at {address}: "), 1).await

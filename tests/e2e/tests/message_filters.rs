@@ -4,10 +4,10 @@
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::calls::{HEAD, WELL, answer, call, chunk, field, frame, frames, number};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin, response};
 use eddy_e2e::place;
-use eddy_e2e::wire::{End, Response, within};
+use eddy_e2e::wire::{ConnectionEnd, WireResponse, within};
 
 /// The configuration of an example, changed, with what stands in for its addresses.
 fn example(name: &str, changes: &[(&str, &str)]) -> Result<String> {
@@ -26,8 +26,8 @@ fn example(name: &str, changes: &[(&str, &str)]) -> Result<String> {
     Ok(text + "\nadmin: {address: ADMIN}\nworkers: 1\nlimits: {queue_delay: 0s}\ndrain_timeout: 300ms\n")
 }
 
-async fn redacting(origin: &TapOrigin, changes: &[(&str, &str)]) -> Result<Gateway> {
-    Gateway::start(&example("redaction", changes)?, &[("ORIGIN", &origin.address())]).await
+async fn redacting(origin: &TapOrigin, changes: &[(&str, &str)]) -> Result<TestGateway> {
+    TestGateway::start(&example("redaction", changes)?, &[("ORIGIN", &origin.address())]).await
 }
 
 /// An account, all of it.
@@ -67,7 +67,7 @@ const GET: &str = "/accounts.v1.Accounts/GetAccount";
 const WATCH: &str = "/accounts.v1.Accounts/WatchAccounts";
 const IMPORT: &str = "/accounts.v1.Accounts/ImportAccounts";
 
-fn assert_status(response: &Response, status: u32) -> Result<()> {
+fn assert_status(response: &WireResponse, status: u32) -> Result<()> {
     ensure!(response.status == 200, "{response:?}");
     ensure!(response.fields.text("content-type") == "application/grpc", "{response:?}");
     ensure!(response.fields.text("grpc-status") == status.to_string(), "{response:?}");
@@ -77,7 +77,7 @@ fn assert_status(response: &Response, status: u32) -> Result<()> {
 
 #[tokio::test]
 async fn answers_go_on_without_what_is_private() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::send(answer(&[&account()], WELL))).await?;
+    let origin = TapOrigin::with(|_| OriginScript::send(answer(&[&account()], WELL))).await?;
     let gateway = redacting(&origin, &[]).await?;
     let response =
         gateway.exchange(call(GET, "Grpc-Accept-Encoding: gzip\r\n", &frame(&field(1, "eve")))).await?;
@@ -97,14 +97,14 @@ async fn a_stream_is_redacted_message_by_message() -> Result<()> {
     let origin = TapOrigin::with(move |_| {
         let body = frame(&account());
         let (begin, rest) = body.split_at(40);
-        Script::steps([
-            Step::Send(HEAD.into()),
-            Step::Send(chunk(begin)),
-            Step::AwaitGate(gates.0.clone()),
-            Step::Send(chunk(rest)),
-            Step::AwaitGate(gates.1.clone()),
-            Step::Send(chunk(&frame(b""))),
-            Step::Send(b"0\r\ngrpc-status: 0\r\n\r\n".to_vec()),
+        OriginScript::steps([
+            ScriptStep::Send(HEAD.into()),
+            ScriptStep::Send(chunk(begin)),
+            ScriptStep::AwaitGate(gates.0.clone()),
+            ScriptStep::Send(chunk(rest)),
+            ScriptStep::AwaitGate(gates.1.clone()),
+            ScriptStep::Send(chunk(&frame(b""))),
+            ScriptStep::Send(b"0\r\ngrpc-status: 0\r\n\r\n".to_vec()),
         ])
     })
     .await?;
@@ -132,7 +132,7 @@ async fn what_cannot_be_looked_into_does_not_go_on() -> Result<()> {
             _ => [frame(&account()), frame(b"\x0a\x05x")].concat(),
         };
         let end = format!("0\r\n{WELL}\r\n");
-        Script::send([HEAD.as_bytes(), &chunk(&body), end.as_bytes()].concat())
+        OriginScript::send([HEAD.as_bytes(), &chunk(&body), end.as_bytes()].concat())
     })
     .await?;
     let gateway = redacting(&origin, &[]).await?;
@@ -144,7 +144,7 @@ async fn what_cannot_be_looked_into_does_not_go_on() -> Result<()> {
     let mut client = gateway.client().await?;
     client.send(call(WATCH, "X-Case: second\r\n", &frame(b""))).await?;
     let (end, rest) = client.end().await?;
-    ensure!(matches!(end, End::Closed | End::Reset), "{end:?}");
+    ensure!(matches!(end, ConnectionEnd::Closed | ConnectionEnd::Reset), "{end:?}");
     let is_hidden = !rest.windows(6).any(|window| window == b"s3cret");
     ensure!(is_hidden && !rest.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&rest));
     // Nobody knows what this method answers with.
@@ -157,9 +157,11 @@ async fn what_cannot_be_looked_into_does_not_go_on() -> Result<()> {
 #[tokio::test]
 async fn requests_and_bodies_that_are_a_message_are_redacted_too() -> Result<()> {
     let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
-        "/account" => Script::send(response(200, "Content-Type: application/x-protobuf\r\n", account())),
-        "/page" => Script::send(response(200, "Content-Type: text/html\r\n", "s3cret")),
-        _ => Script::send(answer(&[&number(1, 2)], WELL)),
+        "/account" => {
+            OriginScript::send(response(200, "Content-Type: application/x-protobuf\r\n", account()))
+        }
+        "/page" => OriginScript::send(response(200, "Content-Type: text/html\r\n", "s3cret")),
+        _ => OriginScript::send(answer(&[&number(1, 2)], WELL)),
     })
     .await?;
     let changes = [(
@@ -189,7 +191,7 @@ async fn requests_and_bodies_that_are_a_message_are_redacted_too() -> Result<()>
     origin
         .log()
         .until("head", |events| {
-            events.iter().filter(|event| matches!(event, Event::Head { .. })).count() == 3
+            events.iter().filter(|event| matches!(event, TapEvent::Head { .. })).count() == 3
         })
         .await?;
     client.send(chunk(&frame(&account))).await?;
@@ -223,12 +225,12 @@ async fn masks_of_the_same_length_let_large_messages_pass_as_they_come() -> Resu
     let body = frame(&message);
     let origin = TapOrigin::with(move |_| {
         let (begin, rest) = body.split_at(1 << 20);
-        Script::steps([
-            Step::Send(HEAD.into()),
-            Step::Send(chunk(begin)),
-            Step::AwaitGate(opened.clone()),
-            Step::Send(chunk(rest)),
-            Step::Send(format!("0\r\n{WELL}\r\n").into_bytes()),
+        OriginScript::steps([
+            ScriptStep::Send(HEAD.into()),
+            ScriptStep::Send(chunk(begin)),
+            ScriptStep::AwaitGate(opened.clone()),
+            ScriptStep::Send(chunk(rest)),
+            ScriptStep::Send(format!("0\r\n{WELL}\r\n").into_bytes()),
         ])
     })
     .await?;
@@ -258,9 +260,9 @@ async fn masks_of_the_same_length_let_large_messages_pass_as_they_come() -> Resu
     gateway.stop().await
 }
 
-async fn routing(acme: &TapOrigin, others: &TapOrigin, changes: &[(&str, &str)]) -> Result<Gateway> {
+async fn routing(acme: &TapOrigin, others: &TapOrigin, changes: &[(&str, &str)]) -> Result<TestGateway> {
     let config = example("field-routing", changes)?;
-    Gateway::start(&config, &[("ORIGIN", &acme.address()), ("OTHER", &others.address())]).await
+    TestGateway::start(&config, &[("ORIGIN", &acme.address()), ("OTHER", &others.address())]).await
 }
 
 const PLACE: &str = "/orders.v1.Orders/Place";
@@ -277,10 +279,10 @@ fn order(tenant: &str) -> Vec<u8> {
 /// An origin that says in the id of each reply who it is.
 async fn orders(name: &'static str) -> Result<TapOrigin> {
     let reply = [field(1, name), field(2, number(2, 42))].concat();
-    TapOrigin::with(move |_| Script::send(answer(&[&reply], WELL))).await
+    TapOrigin::with(move |_| OriginScript::send(answer(&[&reply], WELL))).await
 }
 
-fn answered_by(response: &Response, name: &str) -> Result<()> {
+fn answered_by(response: &WireResponse, name: &str) -> Result<()> {
     let message = frames(&response.body).concat();
     ensure!(message.starts_with(&field(1, name)), "{name}: {response:?}");
     Ok(())
@@ -327,7 +329,9 @@ async fn a_stream_goes_where_its_first_message_says() -> Result<()> {
     client.send(chunk(begin)).await?;
     client.send(chunk(rest)).await?;
     // The head goes with the first message, and the rest of the stream behind it.
-    acme.log().until("head", |events| events.iter().any(|event| matches!(event, Event::Head { .. }))).await?;
+    acme.log()
+        .until("head", |events| events.iter().any(|event| matches!(event, TapEvent::Head { .. })))
+        .await?;
     let item = frame(&field(2, field(1, "a")));
     client.send(chunk(&item)).await?;
     client.send(chunk(&item)).await?;
@@ -366,7 +370,7 @@ async fn a_message_that_cannot_be_read_goes_nowhere_unless_it_may() -> Result<()
 
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_stays_as_it_is() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::send(answer(&[b"\x12\x05x"], WELL))).await?;
+    let origin = TapOrigin::with(|_| OriginScript::send(answer(&[b"\x12\x05x"], WELL))).await?;
     let gateway = routing(&origin, &origin, &[]).await?;
     let response = gateway.exchange(call(PLACE, "", &frame(&order("acme")))).await?;
     ensure!(frames(&response.body) == [b"\x12\x05x"], "{response:?}");

@@ -6,21 +6,21 @@ use std::net::SocketAddr;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Asked, Script, TapOrigin, echo, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, TapOrigin, TapRequest, echo, response};
 use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::wire::{Client, Response};
+use eddy_e2e::wire::{WireClient, WireResponse};
 
 /// A server in both programs, each with an upstream of its own.
 struct Both {
-    gateway: Gateway,
+    gateway: TestGateway,
     origin: TapOrigin,
-    peer: Option<Peer>,
+    peer: Option<NginxPeer>,
 }
 
 /// The real NGINX.
-struct Peer {
+struct NginxPeer {
     address: SocketAddr,
     origin: TapOrigin,
     _program: Nginx,
@@ -38,16 +38,16 @@ impl Both {
         let http = fill("LISTEN", &origin, place::free_address()?);
         let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {http} }}\n");
         let gateway =
-            Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
+            TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
         let (address, own) = (place::free_address()?, TapOrigin::with(answer).await?);
         let http = fill(&address.to_string(), &own, place::free_address()?);
         let program = Nginx::start(&http, TempDir::new("apart")?, address)?;
-        let peer = program.map(|program| Peer { address, origin: own, _program: program });
+        let peer = program.map(|program| NginxPeer { address, origin: own, _program: program });
         Ok(Self { gateway, origin, peer })
     }
 
     /// What both answer to a request: eddy, and NGINX where it is there.
-    async fn ask(&self, request: &str) -> Result<(Response, Option<Response>)> {
+    async fn ask(&self, request: &str) -> Result<(WireResponse, Option<WireResponse>)> {
         let ours = ask(self.gateway.address(), request).await.context("eddy")?;
         let theirs = match &self.peer {
             Some(peer) => Some(ask(peer.address, request).await.context("NGINX")?),
@@ -67,21 +67,21 @@ impl Both {
 }
 
 /// What the upstreams answer: with the status that a path such as `/status/600` names, others with what was asked.
-fn answer(asked: Asked<'_>) -> Script {
+fn answer(asked: TapRequest<'_>) -> OriginScript {
     let target = asked.request.target_text();
     let status = target.rsplit_once("/status/").and_then(|(_, status)| status.parse().ok());
-    Script::send(status.map_or_else(|| echo(asked.request), |status| response(status, "", "said")))
+    OriginScript::send(status.map_or_else(|| echo(asked.request), |status| response(status, "", "said")))
 }
 
-async fn ask(address: SocketAddr, request: &str) -> Result<Response> {
+async fn ask(address: SocketAddr, request: &str) -> Result<WireResponse> {
     let method = request.split(' ').next().unwrap_or_default();
-    let mut client = Client::connect(address).await?;
+    let mut client = WireClient::connect(address).await?;
     client.send(request).await?;
     Ok(client.answer(method).await?.response)
 }
 
 /// Status, address and text; texts of NGINX's own are left out.
-fn told(answer: &Response) -> String {
+fn told(answer: &WireResponse) -> String {
     let location = answer.fields.text("location");
     let text = answer.text();
     let is_own = text.starts_with("<html>") || (answer.status >= 400 && !text.starts_with("said"));
@@ -93,7 +93,7 @@ fn told(answer: &Response) -> String {
 }
 
 /// The answer to a request for a path, and what NGINX answers where it is there.
-async fn get(both: &Both, target: &str, fields: &str) -> Result<(Response, Option<Response>)> {
+async fn get(both: &Both, target: &str, fields: &str) -> Result<(WireResponse, Option<WireResponse>)> {
     both.ask(&format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")).await
 }
 
@@ -143,8 +143,9 @@ async fn a_status_above_599_is_a_fault_of_the_upstream() -> Result<()> {
         ("/own999", "999 said", "999 said"),
     ] {
         let (ours_said, theirs_said) = get(&both, target, "").await?;
-        let is =
-            |answer: &Response, told: &str| format!("{} {}", answer.status, answer.text()).starts_with(told);
+        let is = |answer: &WireResponse, told: &str| {
+            format!("{} {}", answer.status, answer.text()).starts_with(told)
+        };
         ensure!(is(&ours_said, ours), "{target}: eddy answers {ours_said:?}");
         ensure!(theirs_said.is_none_or(|said| is(&said, theirs)), "{target}: NGINX answers otherwise");
     }
@@ -197,7 +198,7 @@ async fn what_would_split_a_message_is_not_sent() -> Result<()> {
     let answer = ask(both.gateway.address(), split).await?;
     ensure!(told(&answer) == "200 said" && answer.fields.count("x-a") == 0, "{answer:?}");
     if let Some(peer) = &both.peer {
-        let mut client = Client::connect(peer.address).await?;
+        let mut client = WireClient::connect(peer.address).await?;
         client.send(split).await?;
         let (_, bytes) = client.end().await?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -293,7 +294,8 @@ async fn an_upstream_of_which_all_have_failed_is_asked_on() -> Result<()> {
     };
     let (ours, theirs) = late.split_at(2);
     let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {} }}\n", upstream(ours, "LISTEN"));
-    let gateway = Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
+    let gateway =
+        TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
     let there = place::free_address()?;
     let peer = Nginx::start(&upstream(theirs, &there.to_string()), TempDir::new("apart")?, there)?;
     let request = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
@@ -303,7 +305,7 @@ async fn an_upstream_of_which_all_have_failed_is_asked_on() -> Result<()> {
     }
     let mut origins = Vec::new();
     for address in &late {
-        let answer = |asked: Asked<'_>| Script::send(echo(asked.request));
+        let answer = |asked: TapRequest<'_>| OriginScript::send(echo(asked.request));
         origins.push(TapOrigin::at(*address, |_| None, answer).await?);
     }
     let answer = ask(gateway.address(), request).await?;

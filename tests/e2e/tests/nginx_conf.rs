@@ -4,10 +4,10 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::wire::{Response, within};
+use eddy_e2e::wire::{WireResponse, within};
 
 const CONFIG: &str = "\
 worker_processes 1;
@@ -38,15 +38,15 @@ http {
 }
 ";
 
-async fn start(origin: &TapOrigin) -> Result<Gateway> {
+async fn start(origin: &TapOrigin) -> Result<TestGateway> {
     let substitutes = vec![
         ("ORIGIN".to_owned(), origin.address().to_string()),
         ("GONE".to_owned(), place::free_address()?.to_string()),
     ];
-    Gateway::launch(CONFIG, Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() }).await
+    TestGateway::launch(CONFIG, Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() }).await
 }
 
-async fn get(gateway: &Gateway, host: &str, target: &str, fields: &str) -> Result<Response> {
+async fn get(gateway: &TestGateway, host: &str, target: &str, fields: &str) -> Result<WireResponse> {
     gateway.exchange(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n")).await
 }
 
@@ -133,7 +133,7 @@ async fn a_new_file_that_is_included_is_in_force() -> Result<()> {
     gateway.stop().await
 }
 
-async fn until(gateway: &Gateway, body: &str) -> Result<()> {
+async fn until(gateway: &TestGateway, body: &str) -> Result<()> {
     within(body, async {
         while get(gateway, "www.a.test", "/", "").await?.text() != body {
             tokio::task::yield_now().await;
@@ -173,7 +173,7 @@ async fn leniency_never_opens_what_is_guarded() -> Result<()> {
     let substitutes = vec![("ORIGIN".to_owned(), origin.address().to_string())];
     let arguments = vec!["--lenient".into()];
     let launch = Launch { substitutes, arguments, file: Some("nginx.conf"), ..Launch::default() };
-    let gateway = Gateway::launch(config, launch).await?;
+    let gateway = TestGateway::launch(config, launch).await?;
     for (target, status) in [("/", 403), ("/free/", 200), ("/free/%2e%2e/", 403)] {
         let answer = get(&gateway, "a.test", target, "Authorization: Basic YTpi\r\n").await?;
         ensure!(answer.status == status, "{target}: {answer:?}");
@@ -214,12 +214,13 @@ http {
 }
 ";
 
-async fn start_upstreams() -> Result<Gateway> {
+async fn start_upstreams() -> Result<TestGateway> {
     let mut substitutes = Vec::new();
     for name in ["GONE", "ONE", "TWO", "THREE"] {
         substitutes.push((name.to_owned(), place::free_address()?.to_string()));
     }
-    Gateway::launch(UPSTREAMS, Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() }).await
+    TestGateway::launch(UPSTREAMS, Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() })
+        .await
 }
 
 #[tokio::test]

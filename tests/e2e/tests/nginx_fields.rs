@@ -4,14 +4,14 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Asked, Script, TapOrigin};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, TapOrigin, TapRequest};
 use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::wire::{Client, Response};
+use eddy_e2e::wire::{WireClient, WireResponse};
 
 /// A program that serves the configuration, and the upstream that it has for itself.
-struct Served {
+struct ProxyUnderTest {
     name: &'static str,
     address: SocketAddr,
     origin: TapOrigin,
@@ -19,8 +19,8 @@ struct Served {
 
 /// eddy, and NGINX where it is installed.
 struct Both {
-    gateway: Gateway,
-    served: Vec<Served>,
+    gateway: TestGateway,
+    served: Vec<ProxyUnderTest>,
     _peer: Option<Nginx>,
 }
 
@@ -31,14 +31,14 @@ impl Both {
         let config = http.replace("ORIGIN", &origin.address().to_string());
         let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {config} }}\n");
         let gateway =
-            Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
-        let mut served = vec![Served { name: "eddy", address: gateway.address(), origin }];
+            TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
+        let mut served = vec![ProxyUnderTest { name: "eddy", address: gateway.address(), origin }];
         let (address, origin) = (place::free_address()?, upstream().await?);
         let http =
             http.replace("ORIGIN", &origin.address().to_string()).replace("LISTEN", &address.to_string());
         let peer = Nginx::start(&http, TempDir::new("fields")?, address)?;
         if peer.is_some() {
-            served.push(Served { name: "NGINX", address, origin });
+            served.push(ProxyUnderTest { name: "NGINX", address, origin });
         }
         Ok(Self { gateway, served, _peer: peer })
     }
@@ -46,7 +46,7 @@ impl Both {
 
 /// It wants a login at `/login`, sends clients elsewhere at `/moved`, and tells types of texts at `/text`.
 async fn upstream() -> Result<TapOrigin> {
-    let answer = |asked: Asked<'_>| {
+    let answer = |asked: TapRequest<'_>| {
         let (status, fields) = match asked.request.target_text().as_str() {
             "/login" => ("401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"\r\n"),
             "/login-by-two" => {
@@ -58,13 +58,13 @@ async fn upstream() -> Result<TapOrigin> {
             "/image" => ("200 OK", "Content-Type: image/png\r\n"),
             _ => ("200 OK", ""),
         };
-        Script::send(format!("HTTP/1.1 {status}\r\n{fields}Content-Length: 4\r\n\r\nbody").into_bytes())
+        OriginScript::send(format!("HTTP/1.1 {status}\r\n{fields}Content-Length: 4\r\n\r\nbody").into_bytes())
     };
     TapOrigin::at(place::free_address()?, |_| None, answer).await
 }
 
-async fn ask(address: SocketAddr, target: &str, fields: &str) -> Result<Response> {
-    let mut client = Client::connect(address).await?;
+async fn ask(address: SocketAddr, target: &str, fields: &str) -> Result<WireResponse> {
+    let mut client = WireClient::connect(address).await?;
     client.send(&format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")).await?;
     Ok(client.answer("GET").await?.response)
 }
@@ -105,7 +105,7 @@ async fn the_default_server_decides_on_fields_before_the_host() -> Result<()> {
     let both = Both::start(http).await?;
     for served in &both.served {
         for (host, text) in [("on.test", "said <1><2>"), ("off.test", "said <1><>")] {
-            let mut client = Client::connect(served.address).await?;
+            let mut client = WireClient::connect(served.address).await?;
             client.send(&format!("GET / HTTP/1.1\r\nX_A: 1\r\nHost: {host}\r\nX_B: 2\r\n\r\n")).await?;
             let answer = client.answer("GET").await?.response;
             ensure!(answer.text() == text, "{host} {}: {answer:?}", served.name);
@@ -149,7 +149,7 @@ async fn a_page_for_401_keeps_the_challenges_of_the_upstream() -> Result<()> {
         }
     }
     // Nothing of it stays for the next request of a connection.
-    let mut client = Client::connect(both.gateway.address()).await?;
+    let mut client = WireClient::connect(both.gateway.address()).await?;
     for (target, count) in [("/login", 1), ("/fine", 0), ("/plain", 1), ("/both", 2)] {
         client.send(&format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n\r\n")).await?;
         let answer = client.answer("GET").await?.response;
@@ -199,7 +199,8 @@ async fn an_error_page_that_is_a_file_keeps_the_status() -> Result<()> {
          error_page 404 =200 /found.html; location = /found.html {{ }} location / {{ proxy_pass http://{gone}; }} location /none {{ return 404; }} }}"
     );
     let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {server} }}\n");
-    let gateway = Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
+    let gateway =
+        TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
     ensure!(ask(gateway.address(), "/", "").await?.status == 502);
     // Without the file there is nothing that could be a success.
     ensure!(ask(gateway.address(), "/none", "").await?.status == 404);

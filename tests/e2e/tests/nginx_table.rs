@@ -3,10 +3,10 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place::TempDir;
-use eddy_e2e::wire::{Response, within};
+use eddy_e2e::wire::{WireResponse, within};
 
 const CONFIG: &str = "\
 workers: 1
@@ -37,10 +37,10 @@ http {
 }
 ";
 
-async fn start(origin: &TapOrigin, folder: &TempDir) -> Result<Gateway> {
+async fn start(origin: &TapOrigin, folder: &TempDir) -> Result<TestGateway> {
     write(origin, folder, LEGACY)?;
     let substitutes = vec![("FOLDER".to_owned(), folder.path().display().to_string())];
-    Gateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await
+    TestGateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await
 }
 
 fn write(origin: &TapOrigin, folder: &TempDir, text: &str) -> Result<()> {
@@ -48,7 +48,7 @@ fn write(origin: &TapOrigin, folder: &TempDir, text: &str) -> Result<()> {
     Ok(fs::write(folder.join("legacy.conf"), text)?)
 }
 
-async fn get(gateway: &Gateway, host: &str, target: &str) -> Result<Response> {
+async fn get(gateway: &TestGateway, host: &str, target: &str) -> Result<WireResponse> {
     gateway.exchange(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")).await
 }
 
@@ -111,7 +111,7 @@ async fn the_file_and_what_it_includes_are_watched() -> Result<()> {
     gateway.stop().await
 }
 
-async fn until(gateway: &Gateway, host: &str, body: &str) -> Result<()> {
+async fn until(gateway: &TestGateway, host: &str, body: &str) -> Result<()> {
     within(body, async {
         while get(gateway, host, "/x").await?.text() != body {
             tokio::task::yield_now().await;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, Issued, SecureClient};
@@ -101,10 +101,10 @@ impl Certificates {
 }
 
 /// A gateway with these directives of `http`, in which `DIR` stands for the folder of the certificates.
-async fn gateway(http: &str, folder: &TempDir) -> Result<Gateway> {
+async fn gateway(http: &str, folder: &TempDir) -> Result<TestGateway> {
     let http = http.replace("HERE", "LISTEN").replace("DIR", &folder.path().display().to_string());
     let config = format!("worker_processes 1;\nevents {{}}\nhttp {{\n{http}}}\n");
-    Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await
+    TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await
 }
 
 #[tokio::test]

@@ -6,37 +6,37 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::{Context, Result, bail, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::name_server::NameServer;
-use eddy_e2e::origin::{Asked, Gate, Script, Step, TapOrigin, echo, response};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, TapRequest, echo, response};
 use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::wire::{Client, Response, get, within};
+use eddy_e2e::wire::{WireClient, WireResponse, get, within};
 
 /// Two endpoints of which the first answers what the path asks for, and a program before them.
-struct Pair {
+struct UpstreamPair {
     bad: TapOrigin,
     _good: TapOrigin,
     address: SocketAddr,
-    program: Program,
+    program: ProxyProgram,
 }
 
 /// Held for its end alone.
-enum Program {
-    Eddy(Box<Gateway>),
+enum ProxyProgram {
+    Eddy(Box<TestGateway>),
     Nginx { _program: Nginx },
 }
 
-impl Pair {
+impl UpstreamPair {
     /// Starts a program with these directives of `http`, in which `BAD` and `GOOD` are the endpoints.
     async fn start(http: &str, is_eddy: bool) -> Result<Option<Self>> {
-        let bad = TapOrigin::with(|asked: Asked<'_>| {
+        let bad = TapOrigin::with(|asked: TapRequest<'_>| {
             let target = asked.request.target_text();
             let status = target.rsplit('/').next().and_then(|status| status.parse().ok()).unwrap_or(200);
-            Script::send(response(status, "", "bad"))
+            OriginScript::send(response(status, "", "bad"))
         })
         .await?;
-        let good = TapOrigin::with(|_| Script::send(response(200, "", "good"))).await?;
+        let good = TapOrigin::with(|_| OriginScript::send(response(200, "", "good"))).await?;
         let http =
             http.replace("BAD", &bad.address().to_string()).replace("GOOD", &good.address().to_string());
         let Some((program, address)) = run(&http, is_eddy).await? else { return Ok(None) };
@@ -55,30 +55,30 @@ impl Pair {
 
     async fn stop(self) -> Result<()> {
         match self.program {
-            Program::Eddy(gateway) => gateway.stop().await,
-            Program::Nginx { .. } => Ok(()),
+            ProxyProgram::Eddy(gateway) => gateway.stop().await,
+            ProxyProgram::Nginx { .. } => Ok(()),
         }
     }
 }
 
 /// Starts eddy, or NGINX where it is installed, with these directives of `http`; `LISTEN` is where it listens.
-async fn run(http: &str, is_eddy: bool) -> Result<Option<(Program, SocketAddr)>> {
+async fn run(http: &str, is_eddy: bool) -> Result<Option<(ProxyProgram, SocketAddr)>> {
     if is_eddy {
         let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {http} }}\n");
         let gateway =
-            Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
+            TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
         let address = gateway.address();
-        return Ok(Some((Program::Eddy(Box::new(gateway)), address)));
+        return Ok(Some((ProxyProgram::Eddy(Box::new(gateway)), address)));
     }
     let address = place::free_address()?;
     let http = http.replace("LISTEN", &address.to_string());
     let program = Nginx::start(&http, TempDir::new("upstreams")?, address)?;
-    Ok(program.map(|program| (Program::Nginx { _program: program }, address)))
+    Ok(program.map(|program| (ProxyProgram::Nginx { _program: program }, address)))
 }
 
-async fn ask(address: SocketAddr, request: &str) -> Result<Response> {
+async fn ask(address: SocketAddr, request: &str) -> Result<WireResponse> {
     let method = request.split(' ').next().unwrap_or_default();
-    let mut client = Client::connect(address).await?;
+    let mut client = WireClient::connect(address).await?;
     client.send(request).await?;
     Ok(client.answer(method).await?.response)
 }
@@ -106,7 +106,7 @@ const FAILING: &str = "
 #[tokio::test]
 async fn statuses_that_are_tried_again_count_as_failures_and_no_others() -> Result<()> {
     for is_eddy in [true, false] {
-        let Some(pair) = Pair::start(FAILING, is_eddy).await? else { continue };
+        let Some(pair) = UpstreamPair::start(FAILING, is_eddy).await? else { continue };
         let who = if is_eddy { "eddy" } else { "NGINX" };
         // How often the first endpoint is asked, from and to, and how many clients see its answer.
         for (method, target, requests, asked, seen) in [
@@ -148,7 +148,7 @@ const NAMED: &str = "
 async fn names_in_variables_are_resolved_while_requests_come() -> Result<()> {
     let first = TapOrigin::start().await?;
     let port = first.address().port();
-    let answer = |asked: Asked<'_>| Script::send(echo(asked.request));
+    let answer = |asked: TapRequest<'_>| OriginScript::send(echo(asked.request));
     let moved = ip(place::free_address()?)?;
     let second = TapOrigin::at((moved, port).into(), |_| None, answer).await?;
     for is_eddy in [true, false] {
@@ -184,7 +184,7 @@ async fn names_in_variables_are_resolved_while_requests_come() -> Result<()> {
             anyhow::Ok(())
         })
         .await??;
-        if let Program::Eddy(gateway) = program {
+        if let ProxyProgram::Eddy(gateway) = program {
             gateway.stop().await?;
         }
     }
@@ -203,12 +203,16 @@ async fn all_workers_together_keep_to_max_conns() -> Result<()> {
     let gate = Gate::default();
     let begun = Gate::default();
     let (own, told) = (gate.clone(), begun.clone());
-    let origin = TapOrigin::with(move |asked: Asked<'_>| {
+    let origin = TapOrigin::with(move |asked: TapRequest<'_>| {
         let is_slow = asked.request.target == b"/slow";
-        let answer = Step::Send(response(200, "", "done"));
+        let answer = ScriptStep::Send(response(200, "", "done"));
         match is_slow {
-            true => Script::steps([Step::Open(told.clone()), Step::AwaitGate(own.clone()), answer]),
-            false => Script::steps([answer]),
+            true => OriginScript::steps([
+                ScriptStep::Open(told.clone()),
+                ScriptStep::AwaitGate(own.clone()),
+                answer,
+            ]),
+            false => OriginScript::steps([answer]),
         }
     })
     .await?;
@@ -217,7 +221,8 @@ async fn all_workers_together_keep_to_max_conns() -> Result<()> {
          server {{ listen LISTEN; location / {{ proxy_pass http://app; }} }} }}\n",
         origin.address()
     );
-    let gateway = Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
+    let gateway =
+        TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
     let mut slow = gateway.client().await?;
     slow.send(get("/slow", "")).await?;
     within("the first request", begun.opened()).await?;

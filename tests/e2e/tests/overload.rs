@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
-use eddy_e2e::wire::{Client, Next};
+use eddy_e2e::wire::{ClientEvent, WireClient};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use tokio::task::JoinSet;
@@ -52,7 +52,7 @@ struct Quota {
 }
 
 impl Quota {
-    fn on(gateway: &Gateway, percent: u32) -> Result<Self> {
+    fn on(gateway: &TestGateway, percent: u32) -> Result<Self> {
         let name = format!("eddy-e2e-{}", gateway.pid().as_raw_nonzero());
         let first = PathBuf::from("/sys/fs/cgroup/cpu").join(&name);
         let folder = if first.parent().is_some_and(|parent| parent.is_dir()) {
@@ -90,14 +90,14 @@ impl Drop for Quota {
 /// A gateway on the first core; whoever sends it three times what it can serve has the other, as it must not take the time
 /// to serve it.
 struct Limited {
-    gateway: Gateway,
+    gateway: TestGateway,
     quota: Option<Quota>,
 }
 
 impl Limited {
     async fn start(scarce: Scarce, origin: SocketAddr) -> Result<Self> {
         let filters = if scarce == Scarce::Costly { "[work]" } else { "[]" };
-        let gateway = Gateway::start(CONFIG, &[("ORIGIN", &origin), ("FILTERS", &filters)]).await?;
+        let gateway = TestGateway::start(CONFIG, &[("ORIGIN", &origin), ("FILTERS", &filters)]).await?;
         let quota = if scarce == Scarce::Throttled { Some(Quota::on(&gateway, 4)?) } else { None };
         for pid in gateway.children()?.into_iter().chain([gateway.pid()]) {
             move_threads(&format!("/proc/{}/task", pid.as_raw_nonzero()), 0)?;
@@ -144,7 +144,7 @@ enum User {
 }
 
 #[derive(Default)]
-struct Tally {
+struct OverloadCounts {
     served: AtomicU64,
     late: AtomicU64,
     refused: AtomicU64,
@@ -152,17 +152,17 @@ struct Tally {
     slowest_refusal_ms: AtomicU64,
 }
 
-impl Tally {
-    fn count(&self, next: &Next, took: Duration) {
+impl OverloadCounts {
+    fn count(&self, next: &ClientEvent, took: Duration) {
         match next {
-            Next::Answer(answer) if answer.response.status == 200 && took <= USEFUL => &self.served,
-            Next::Answer(answer) if answer.response.status == 200 => &self.late,
-            Next::Answer(_) => {
+            ClientEvent::Answer(answer) if answer.response.status == 200 && took <= USEFUL => &self.served,
+            ClientEvent::Answer(answer) if answer.response.status == 200 => &self.late,
+            ClientEvent::Answer(_) => {
                 let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
                 self.slowest_refusal_ms.fetch_max(millis, Relaxed);
                 &self.refused
             }
-            Next::Ended { .. } | Next::Bad(_) => &self.failed,
+            ClientEvent::Ended { .. } | ClientEvent::Bad(_) => &self.failed,
         }
         .fetch_add(1, Relaxed);
     }
@@ -170,20 +170,20 @@ impl Tally {
 
 /// Served requests a second when each connection sends its next request when it has its answer.
 async fn closed_loop(gateway: SocketAddr, connections: usize, time: Duration) -> Result<f64> {
-    let tally = Arc::new(Tally::default());
+    let tally = Arc::new(OverloadCounts::default());
     let until = Instant::now() + time;
     let mut lanes = JoinSet::new();
     for _ in 0..connections {
         let tally = Arc::clone(&tally);
         lanes.spawn(async move {
-            let mut client = Client::connect(gateway).await?;
+            let mut client = WireClient::connect(gateway).await?;
             while Instant::now() < until {
                 let since = Instant::now();
                 client.send(GET).await?;
                 let next = client.next("GET").await;
                 tally.count(&next, since.elapsed());
-                if !matches!(&next, Next::Answer(answer) if answer.response.is_keep_alive()) {
-                    client = Client::connect(gateway).await?;
+                if !matches!(&next, ClientEvent::Answer(answer) if answer.response.is_keep_alive()) {
+                    client = WireClient::connect(gateway).await?;
                 }
             }
             anyhow::Ok(())
@@ -196,9 +196,14 @@ async fn closed_loop(gateway: SocketAddr, connections: usize, time: Duration) ->
 }
 
 /// Sends `rate` requests a second whatever becomes of them, each on an idle connection or a new one.
-async fn open_loop(gateway: SocketAddr, rate: f64, time: Duration, user: User) -> Result<Arc<Tally>> {
-    let tally = Arc::new(Tally::default());
-    let (idle, idle_again) = tokio::sync::mpsc::unbounded_channel::<Client>();
+async fn open_loop(
+    gateway: SocketAddr,
+    rate: f64,
+    time: Duration,
+    user: User,
+) -> Result<Arc<OverloadCounts>> {
+    let tally = Arc::new(OverloadCounts::default());
+    let (idle, idle_again) = tokio::sync::mpsc::unbounded_channel::<WireClient>();
     let mut idle_again = idle_again;
     let since = Instant::now();
     let gap = Duration::from_secs_f64(1.0 / rate);
@@ -214,7 +219,7 @@ async fn open_loop(gateway: SocketAddr, rate: f64, time: Duration, user: User) -
             tasks.spawn(async move {
                 let client = match ready {
                     Some(client) => Ok(client),
-                    None => Client::connect(gateway).await,
+                    None => WireClient::connect(gateway).await,
                 };
                 let Ok(mut client) = client else {
                     tally.failed.fetch_add(1, Relaxed);
@@ -228,7 +233,7 @@ async fn open_loop(gateway: SocketAddr, rate: f64, time: Duration, user: User) -
                     return;
                 };
                 tally.count(&next, scheduled.elapsed());
-                if matches!(&next, Next::Answer(answer) if answer.response.is_keep_alive()) {
+                if matches!(&next, ClientEvent::Answer(answer) if answer.response.is_keep_alive()) {
                     // At the end of the run nobody takes it back.
                     let _ = idle.send(client);
                 }
@@ -314,7 +319,7 @@ async fn overload(scarce: Scarce, user: User, share_min: f64) -> Result<()> {
 
 /// Waits until the connections that users have left are gone, at least two seconds; how long it took. To find that one has
 /// been left costs as much as a request: 4,000 of them are seconds of a gateway that may use 4 % of its core.
-async fn until_load_is_gone(gateway: &Gateway) -> Result<Duration> {
+async fn until_load_is_gone(gateway: &TestGateway) -> Result<Duration> {
     let since = Instant::now();
     loop {
         tokio::time::sleep(Duration::from_secs(2)).await;
@@ -335,7 +340,7 @@ async fn slowest_admin_answer(admin: SocketAddr, time: Duration) -> Result<Durat
     while Instant::now() < until {
         let since = Instant::now();
         let raw = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-        let answer = Client::connect(admin).await?.exchange(raw).await?;
+        let answer = WireClient::connect(admin).await?.exchange(raw).await?;
         ensure!(answer.status == 200, "{answer:?}");
         slowest = slowest.max(since.elapsed());
         tokio::time::sleep(Duration::from_millis(100)).await;

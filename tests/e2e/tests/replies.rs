@@ -4,8 +4,8 @@
 use anyhow::{Result, ensure};
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place;
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Client, DEADLINE, Next};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{ClientEvent, DEADLINE, WireClient};
 
 /// A body that spells a request.
 const INNER: &str = "GET /smuggled HTTP/1.1\r\nHost: smuggled\r\n\r\n";
@@ -36,8 +36,8 @@ fn sites() -> Vec<(&'static str, String, u16)> {
     ]
 }
 
-async fn site() -> Result<Site> {
-    Ok(Site::new()
+async fn site() -> Result<GatewayConfigBuilder> {
+    Ok(GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{match: {path: {exact: /respond}}, respond: {status: 200, body: ok}}")
         .rule("{match: {path: {exact: /redirect}}, redirect: {path: /elsewhere}}")
@@ -86,7 +86,7 @@ async fn no_byte_of_an_unread_body_is_taken_for_a_request() -> Result<()> {
 }
 
 /// Sends `head`, a body that spells a request and, where the connection lives on, one more request; returns statuses.
-async fn attack(client: &mut Client, head: &str, then: Then) -> Result<Vec<u16>> {
+async fn attack(client: &mut WireClient, head: &str, then: Then) -> Result<Vec<u16>> {
     let framed = if head.contains("chunked") {
         format!("{:x}\r\n{INNER}\r\n0\r\n\r\n", INNER.len())
     } else {
@@ -102,7 +102,7 @@ async fn attack(client: &mut Client, head: &str, then: Then) -> Result<Vec<u16>>
     };
     loop {
         match tokio::time::timeout(DEADLINE, client.next("POST")).await {
-            Ok(Next::Answer(answer)) => {
+            Ok(ClientEvent::Answer(answer)) => {
                 statuses.push(answer.response.status);
                 if statuses.len() == 1 && then == Then::BodyLater {
                     let _ = client.send(format!("{framed}{last}")).await;
@@ -114,8 +114,8 @@ async fn attack(client: &mut Client, head: &str, then: Then) -> Result<Vec<u16>>
                     return Ok(statuses);
                 }
             }
-            Ok(Next::Ended { .. }) => return Ok(statuses),
-            Ok(Next::Bad(why)) => anyhow::bail!("{why}"),
+            Ok(ClientEvent::Ended { .. }) => return Ok(statuses),
+            Ok(ClientEvent::Bad(why)) => anyhow::bail!("{why}"),
             Err(_) => anyhow::bail!("neither answer nor end after {statuses:?}"),
         }
     }
@@ -124,7 +124,7 @@ async fn attack(client: &mut Client, head: &str, then: Then) -> Result<Vec<u16>>
 #[tokio::test]
 async fn nothing_that_a_client_writes_splits_an_answer() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {prefix: /old}}, redirect: {prefix: /new}}")
         .rule("{match: {path: {prefix: /secure}}, redirect: {scheme: https}}")
         .rule("{match: {path: {template: '/t/{rest...}'}}, redirect: {path: '/x/{rest}'}}")
@@ -153,8 +153,9 @@ async fn nothing_that_a_client_writes_splits_an_answer() -> Result<()> {
 #[tokio::test]
 async fn a_host_that_is_none_reaches_no_location() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway =
-        Site::new().rule("{match: {path: {prefix: /}}, redirect: {scheme: https}}").without_default_rule();
+    let gateway = GatewayConfigBuilder::new()
+        .rule("{match: {path: {prefix: /}}, redirect: {scheme: https}}")
+        .without_default_rule();
     let gateway = gateway.before(&origin).await?;
     for host in ["a\"b", "a,b", "user@b", "a/b", "a\\b", "a b", "a%0d%0aX", "<script>"] {
         let answer = gateway.exchange(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n")).await?;

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::TapOrigin;
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::Client;
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::WireClient;
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -14,12 +14,12 @@ const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 async fn out_of_files_is_weathered() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let launch = Launch { files_max: Some(256), ..Launch::default() };
-    let gateway = Site::new().top("workers: 2").launch(&origin, launch).await?;
+    let gateway = GatewayConfigBuilder::new().top("workers: 2").launch(&origin, launch).await?;
     let mut witness = gateway.client().await?;
     assert_eq!(witness.exchange(GET).await?.status, 200);
     let mut held = Vec::new();
     for number in 0..400 {
-        if let Ok(client) = Client::connect(gateway.address()).await {
+        if let Ok(client) = WireClient::connect(gateway.address()).await {
             held.push(client);
         }
         // A connection in use is never the one that is closed to make room.
@@ -44,7 +44,7 @@ async fn out_of_files_is_weathered() -> Result<()> {
 }
 
 /// The share of a CPU that the gateway's processes use for `time`.
-async fn cpu_of(gateway: &Gateway, time: Duration) -> Result<f64> {
+async fn cpu_of(gateway: &TestGateway, time: Duration) -> Result<f64> {
     let before = ticks_of(gateway)?;
     let since = Instant::now();
     tokio::time::sleep(time).await;
@@ -53,7 +53,7 @@ async fn cpu_of(gateway: &Gateway, time: Duration) -> Result<f64> {
     Ok(ticks as f64 / 100.0 / since.elapsed().as_secs_f64())
 }
 
-fn ticks_of(gateway: &Gateway) -> Result<u64> {
+fn ticks_of(gateway: &TestGateway) -> Result<u64> {
     let mut sum = 0;
     for pid in gateway.children()?.into_iter().chain([gateway.pid()]) {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()))?;
@@ -68,7 +68,10 @@ fn ticks_of(gateway: &Gateway) -> Result<u64> {
 #[tokio::test]
 async fn an_access_log_on_a_full_disk_harms_nobody() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().top("access_log: {file: /dev/full, format: json}").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new()
+        .top("access_log: {file: /dev/full, format: json}")
+        .before(&origin)
+        .await?;
     let mut client = gateway.client().await?;
     for _ in 0..2000 {
         assert_eq!(client.exchange(GET).await?.status, 200);
@@ -78,7 +81,7 @@ async fn an_access_log_on_a_full_disk_harms_nobody() -> Result<()> {
 }
 
 /// Records that could not be written are counted.
-async fn within_dropped(gateway: &Gateway) -> Result<()> {
+async fn within_dropped(gateway: &TestGateway) -> Result<()> {
     eddy_e2e::wire::within("dropped records", async {
         while gateway.metric("eddy_access_records_dropped_total").await? < 1.0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -102,7 +105,7 @@ async fn an_access_log_that_nobody_reads_harms_nobody() -> Result<()> {
     )?;
     // Held open and never read: writes fill the pipe and then have to wait.
     let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&fifo)?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("access_log: {file: FIFO, format: json}")
         .with("FIFO", fifo.display())
         .before(&origin)
@@ -119,7 +122,10 @@ async fn an_access_log_that_nobody_reads_harms_nobody() -> Result<()> {
 #[tokio::test]
 async fn every_exchange_leaves_one_record_of_valid_json() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().top("access_log: {file: DIR/access.log, format: json}").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new()
+        .top("access_log: {file: DIR/access.log, format: json}")
+        .before(&origin)
+        .await?;
     let log = gateway.directory().join("access.log");
     let mut sent = 0;
     for byte in (0x21u8..=0xff).filter(|byte| *byte != 0x7f) {
@@ -147,7 +153,7 @@ trait StopAndRead {
     async fn stop_and_read(self, log: &std::path::Path, wanted: usize) -> Result<()>;
 }
 
-impl StopAndRead for Gateway {
+impl StopAndRead for TestGateway {
     /// Stops the gateway and checks the records it left.
     async fn stop_and_read(mut self, log: &std::path::Path, wanted: usize) -> Result<()> {
         self.signal(rustix::process::Signal::TERM)?;
@@ -167,13 +173,13 @@ impl StopAndRead for Gateway {
 #[tokio::test]
 async fn many_idle_connections_cost_little() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().top("workers: 2").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().top("workers: 2").before(&origin).await?;
     gateway.exchange(GET).await?;
     let before = memory_of(&gateway)?;
     let mut held = Vec::new();
     for number in 0..2000u32 {
         let source = eddy_e2e::place::client_address(0x000f_0000 + number);
-        let mut client = Client::connect_from(source, gateway.address()).await?;
+        let mut client = WireClient::connect_from(source, gateway.address()).await?;
         client.send("GET / HTTP/1.1\r\nHost:").await?;
         held.push(client);
     }
@@ -186,7 +192,7 @@ async fn many_idle_connections_cost_little() -> Result<()> {
 }
 
 /// Resident bytes of the gateway's child processes.
-fn memory_of(gateway: &Gateway) -> Result<u64> {
+fn memory_of(gateway: &TestGateway) -> Result<u64> {
     let mut sum = 0;
     for child in gateway.children()? {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.as_raw_nonzero()))?;

@@ -1,13 +1,13 @@
 //! What rules do: who answers, what the cluster sees and what comes back.
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place;
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::Response;
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::WireResponse;
 
-async fn get(gateway: &Gateway, host: &str, target: &str) -> Result<Response> {
+async fn get(gateway: &TestGateway, host: &str, target: &str) -> Result<WireResponse> {
     gateway.exchange(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")).await
 }
 
@@ -22,7 +22,7 @@ fn ranked(rank: i32, condition: &str, body: &str) -> String {
 #[tokio::test]
 async fn the_most_specific_rule_wins() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule(&respond("path: {regex: '/u.*'}", "never"))
         .rule(&ranked(-1, "path: {regex: '/first/.*'}", "first"))
@@ -66,7 +66,7 @@ async fn the_most_specific_rule_wins() -> Result<()> {
 #[tokio::test]
 async fn no_rule_is_404_and_routes_choose_clusters() -> Result<()> {
     let (origin, other) = (TapOrigin::start().await?, TapOrigin::start().await?);
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{match: {path: {prefix: /a}}, cluster: origin}")
         .rule("{match: {path: {prefix: /b}}, cluster: other}")
@@ -84,7 +84,7 @@ async fn no_rule_is_404_and_routes_choose_clusters() -> Result<()> {
 #[tokio::test]
 async fn fixed_answers_are_given_as_written() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {exact: /json}}, respond: {status: 418, body: '{}', content_type: application/json}}")
         .rule("{match: {path: {exact: /empty}}, respond: {status: 204}}")
         .rule("{match: {path: {exact: /edited}}, respond: {status: 200, body: ok}, response_headers: {set: {x-frame-options: DENY}, add: {set-cookie: [a=1, b=2]}}}")
@@ -104,7 +104,7 @@ async fn fixed_answers_are_given_as_written() -> Result<()> {
 #[tokio::test]
 async fn redirects_keep_what_they_do_not_change() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {prefix: /secure}}, redirect: {scheme: https, status: 308}}")
         .rule("{match: {path: {prefix: /host}}, redirect: {host: b.example}}")
         .rule("{match: {path: {prefix: /old/}}, redirect: {prefix: /new/, status: 301}}")
@@ -132,7 +132,7 @@ async fn redirects_keep_what_they_do_not_change() -> Result<()> {
 #[tokio::test]
 async fn rewrites_change_what_the_cluster_sees() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {prefix: /api/}}, cluster: origin, rewrite: {prefix: /}}")
         .rule("{match: {path: {prefix: /v1}}, cluster: origin, rewrite: {prefix: /v2}}")
         .rule("{match: {path: {template: '/u/{id}/o/{rest...}'}}, cluster: origin, rewrite: {path: '/orders/{id}/{rest}'}}")
@@ -162,7 +162,7 @@ async fn rewrites_change_what_the_cluster_sees() -> Result<()> {
 #[tokio::test]
 async fn paths_that_readers_differ_on_are_refused() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for target in [
         "/a/../b",
         "/a/./b",
@@ -191,10 +191,11 @@ async fn paths_that_readers_differ_on_are_refused() -> Result<()> {
 #[tokio::test]
 async fn field_edits_apply_in_order() -> Result<()> {
     let origin =
-        TapOrigin::with(|_| Script::send(response(200, "Server: s\r\nX-A: 1\r\nX-A: 2\r\n", "ok"))).await?;
+        TapOrigin::with(|_| OriginScript::send(response(200, "Server: s\r\nX-A: 1\r\nX-A: 2\r\n", "ok")))
+            .await?;
     let edits = "request_headers: {remove: [x-gone], set: {x-team: users}, add: {x-more: ['1', '2']}}, \
                  response_headers: {remove: [server], set: {x-a: '3'}, add: {x-b: '4'}}";
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule(&format!("{{match: {{path: {{prefix: /}}}}, cluster: origin, {edits}}}"))
         .before(&origin)
@@ -215,7 +216,7 @@ async fn field_edits_apply_in_order() -> Result<()> {
 #[tokio::test]
 async fn weights_share_out_requests() -> Result<()> {
     let (origin, other) = (TapOrigin::start().await?, TapOrigin::start().await?);
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{clusters: [{cluster: origin, weight: 3}, {cluster: other, weight: 1}, {cluster: none, weight: 0}]}")
         .another_cluster("other: {endpoints: [OTHER]}")
@@ -237,7 +238,7 @@ async fn weights_share_out_requests() -> Result<()> {
 #[tokio::test]
 async fn endpoints_are_taken_in_turn() -> Result<()> {
     let (origin, other) = (TapOrigin::start().await?, TapOrigin::start().await?);
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: two}")
         .another_cluster("two: {endpoints: [ORIGIN, {address: OTHER, weight: 3}]}")
@@ -253,12 +254,12 @@ async fn endpoints_are_taken_in_turn() -> Result<()> {
 
 #[tokio::test]
 async fn a_retry_goes_elsewhere_and_only_when_safe() -> Result<()> {
-    let bad = TapOrigin::with(|_| Script::send(response(503, "", "bad"))).await?;
+    let bad = TapOrigin::with(|_| OriginScript::send(response(503, "", "bad"))).await?;
     let origin = TapOrigin::start().await?;
     let rule = |path: &str, retry: &str| {
         format!("{{match: {{path: {{prefix: {path}}}}}, cluster: two, retry: {{{retry}}}}}")
     };
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule(&rule("/yes", "attempts: 1, statuses: [503]"))
         .rule(&rule("/no", "attempts: 1"))
@@ -290,7 +291,7 @@ async fn a_retry_goes_elsewhere_and_only_when_safe() -> Result<()> {
 #[tokio::test]
 async fn a_dead_endpoint_is_passed_over() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: two}")
         .another_cluster("two: {endpoints: [DEAD, ORIGIN]}")
@@ -308,8 +309,8 @@ async fn a_dead_endpoint_is_passed_over() -> Result<()> {
 
 #[tokio::test]
 async fn retries_have_a_budget() -> Result<()> {
-    let bad = TapOrigin::with(|_| Script::send(response(503, "", "bad"))).await?;
-    let gateway = Site::new()
+    let bad = TapOrigin::with(|_| OriginScript::send(response(503, "", "bad"))).await?;
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: origin, retry: {attempts: 3, statuses: [503]}}")
         .cluster("ejection: {failures: 0}")
@@ -327,9 +328,11 @@ async fn retries_have_a_budget() -> Result<()> {
 
 #[tokio::test]
 async fn a_retry_never_follows_the_first_byte_of_an_answer() -> Result<()> {
-    let origin =
-        TapOrigin::with(|_| Script::steps([Step::Send(b"HTTP/1.1 2".to_vec()), Step::Close])).await?;
-    let gateway = Site::new()
+    let origin = TapOrigin::with(|_| {
+        OriginScript::steps([ScriptStep::Send(b"HTTP/1.1 2".to_vec()), ScriptStep::Close])
+    })
+    .await?;
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: origin, retry: {attempts: 3, statuses: [502], on_reset: true}}")
         .cluster("ejection: {failures: 0}")

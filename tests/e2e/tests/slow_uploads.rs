@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{Frame, FramedClient, HEAD, frame, kind, request};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::framed::{FramedClient, HEAD, RawHttp2Frame, frame, kind, request};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::peer::{Envoy, Nginx};
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Client, DEADLINE, get};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{DEADLINE, WireClient, get};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -62,7 +62,7 @@ async fn trickle_until_closed(address: SocketAddr, attack: Attack) -> Result<()>
                 client.send(&bytes).await?;
             }
             heard = client.next() => {
-                let Frame { kind: heard, flags, stream, payload } = heard?.context("the connection was closed")?;
+                let RawHttp2Frame { kind: heard, flags, stream, payload } = heard?.context("the connection was closed")?;
                 match heard {
                     kind::PING if flags & 1 == 0 => client.frame(kind::PING, 1, 0, &payload).await?,
                     kind::DATA | kind::HEADERS if flags & 1 == 1 => { open.remove(&stream); }
@@ -80,7 +80,7 @@ async fn ask(address: SocketAddr, enough: impl Fn(&Others, Duration) -> bool) ->
     let begun = Instant::now();
     while !enough(&others, begun.elapsed()) {
         let asked = Instant::now();
-        let answer = Client::connect(address).await?.exchange(get("/", "")).await?;
+        let answer = WireClient::connect(address).await?.exchange(get("/", "")).await?;
         if answer.status == 200 {
             others.served += 1
         } else {
@@ -109,13 +109,13 @@ async fn others_during(
 }
 
 async fn origin() -> Result<TapOrigin> {
-    TapOrigin::with(|_| Script::send(response(200, "", "served"))).await
+    TapOrigin::with(|_| OriginScript::send(response(200, "", "served"))).await
 }
 
 #[tokio::test]
 async fn bodies_at_a_trickle_do_not_cost_others_their_answers() -> Result<()> {
     let origin = origin().await?;
-    let site = Site::new().listener("timeouts: {body_grace: 2s}").cluster("links: 32");
+    let site = GatewayConfigBuilder::new().listener("timeouts: {body_grace: 2s}").cluster("links: 32");
     let gateway = site.before(&origin).await?;
     let attack = Attack { clients: 4, streams: 40, pause: Duration::from_millis(200) };
     // Longer than the grace of a slow body, so that many have been ended and begun again.
@@ -136,7 +136,7 @@ const WHOLE_TIME: Duration = Duration::from_secs(30);
 async fn the_whole_attack_beside_nginx_and_envoy() -> Result<()> {
     let origin = origin().await?;
     let launch = Launch { files_max: Some(8192), ..Launch::default() };
-    let gateway: Gateway = Site::new().launch(&origin, launch).await?;
+    let gateway: TestGateway = GatewayConfigBuilder::new().launch(&origin, launch).await?;
     let enough = |_: &Others, passed: Duration| passed > WHOLE_TIME;
     let eddy = others_during(gateway.address(), gateway.address(), WHOLE, enough).await?;
     println!("eddy:  {eddy:?}");

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place::TempDir;
 use eddy_e2e::secure::Authority;
 use eddy_e2e::wire::within_for;
@@ -47,7 +47,7 @@ async fn nothing_is_found_that_is_not_explained() -> Result<()> {
     authority.issue(&["localhost"])?.write(folder.path(), "a")?;
     std::fs::write(folder.join("ca.pem"), authority.pem())?;
     let substitutes = vec![("FOLDER".to_owned(), folder.path().display().to_string())];
-    let gateway = Gateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
     let address = gateway.address();
     let mut testssl = Command::new(test_peers::testssl().context("testssl.sh is gone")?);
     // Everything but simulations of clients and a list of all suites, which find nothing and take half of the time.

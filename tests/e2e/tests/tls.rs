@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, Issued, SecureClient, SecureEnd, take_any};
-use eddy_e2e::wire::Client;
+use eddy_e2e::wire::WireClient;
 use rustix::process::{Signal, kill_process};
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
@@ -48,8 +48,8 @@ clusters:
 ";
 
 /// A gateway with certificates, and whoever trusts them.
-struct Place {
-    gateway: Gateway,
+struct TlsSetup {
+    gateway: TestGateway,
     origin: TapOrigin,
     servers: Authority,
     clients: Authority,
@@ -61,7 +61,7 @@ struct Place {
     folder: TempDir,
 }
 
-impl Place {
+impl TlsSetup {
     async fn start() -> Result<Self> {
         Self::before(TapOrigin::start().await?).await
     }
@@ -86,7 +86,7 @@ impl Place {
             ("ASKING".to_owned(), asking.to_string()),
             ("ORIGIN".to_owned(), origin.address().to_string()),
         ];
-        let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+        let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
         Ok(Self { gateway, origin, servers, clients, a, b, strict, asking, folder })
     }
 
@@ -105,7 +105,7 @@ fn der(issued: &Issued) -> Result<CertificateDer<'static>> {
 
 #[tokio::test]
 async fn the_name_decides_which_certificate_is_shown() -> Result<()> {
-    let place = Place::start().await?;
+    let place = TlsSetup::start().await?;
     for (versions, host, expected) in
         [([&TLS13], "a.test", &place.a), ([&TLS12], "b.test", &place.b), ([&TLS13], "x.b.test", &place.b)]
     {
@@ -126,7 +126,7 @@ async fn the_name_decides_which_certificate_is_shown() -> Result<()> {
 
 #[tokio::test]
 async fn who_is_not_let_in_hears_why() -> Result<()> {
-    let place = Place::start().await?;
+    let place = TlsSetup::start().await?;
     let known = place.clients.issue_client("alice")?;
     let forged = Authority::new("clients")?.issue_client("alice")?;
     for (host, own, versions, outcome) in [
@@ -154,7 +154,7 @@ async fn who_is_not_let_in_hears_why() -> Result<()> {
 
 #[tokio::test]
 async fn the_upstream_is_told_of_the_client() -> Result<()> {
-    let place = Place::start().await?;
+    let place = TlsSetup::start().await?;
     let known = place.clients.issue_client("alice")?;
     let forging = "GET / HTTP/1.1\r\nHost: a.test\r\nX-Forwarded-Client-Cert: Hash=1;Subject=\"CN=bob\"\r\nX-Forwarded-Proto: http\r\n\r\n";
     for (own, expected) in [(Some(&known), ";Subject=\"CN=alice\""), (None, "")] {
@@ -176,7 +176,7 @@ async fn the_upstream_is_told_of_the_client() -> Result<()> {
 
 #[tokio::test]
 async fn a_renewed_certificate_is_shown_and_nobody_is_cut_off() -> Result<()> {
-    let place = Place::start().await?;
+    let place = TlsSetup::start().await?;
     let mut before = place.open().await?;
     ensure!(before.exchange(GET).await?.status == 200);
     let renewed = place.servers.issue(&["a.test"])?;
@@ -195,7 +195,7 @@ async fn a_renewed_certificate_is_shown_and_nobody_is_cut_off() -> Result<()> {
 
 #[tokio::test]
 async fn a_crash_while_the_files_are_broken_leaves_the_certificates() -> Result<()> {
-    let place = Place::start().await?;
+    let place = TlsSetup::start().await?;
     Issued { chain: String::new(), key: String::new() }.write(place.folder.path(), "a")?;
     place.gateway.lines().until("configuration rejected", 1).await?;
     let child = *place.gateway.children()?.first().context("a child")?;
@@ -209,7 +209,7 @@ async fn a_crash_while_the_files_are_broken_leaves_the_certificates() -> Result<
 
 #[tokio::test]
 async fn sessions_are_resumed_where_the_same_clients_are_taken() -> Result<()> {
-    let place = Place::start().await?;
+    let place = TlsSetup::start().await?;
     for versions in [[&TLS13], [&TLS12]] {
         let config = place.servers.trust(None, &versions)?;
         for is_resumed in [false, true] {
@@ -252,7 +252,7 @@ routes: {site: [{respond: {status: 204}}]}
     std::fs::write(folder.join("clients.pem"), clients.pem())?;
     std::fs::write(folder.join("clients.crl"), clients.revoked(&[2])?)?;
     let substitutes = vec![("FOLDER".to_owned(), folder.path().display().to_string())];
-    let gateway = Gateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
     let serve = async |config: &Arc<ClientConfig>| -> Result<u16> {
         let mut client = SecureClient::connect(gateway.address(), config, "a.test").await?;
         Ok(client.exchange(GET).await?.status)
@@ -275,7 +275,7 @@ routes: {site: [{respond: {status: 204}}]}
 
 #[tokio::test]
 async fn who_does_not_shake_hands_is_closed() -> Result<()> {
-    let place = Place::start().await?;
+    let place = TlsSetup::start().await?;
     // Silence, a beginning of a handshake that stops, and another protocol.
     for (bytes, outcome) in [
         (&b""[..], "timeout"),
@@ -285,7 +285,7 @@ async fn who_does_not_shake_hands_is_closed() -> Result<()> {
     ] {
         let series = format!("eddy_tls_handshakes_total{{listener=\"open\",outcome=\"{outcome}\"}}");
         let before = place.gateway.metric(&series).await?;
-        let mut client = Client::connect(place.gateway.address()).await?;
+        let mut client = WireClient::connect(place.gateway.address()).await?;
         client.send(bytes).await?;
         client.end().await?;
         place.gateway.until_metric(&series, before + 1.0).await?;
@@ -297,9 +297,11 @@ async fn who_does_not_shake_hands_is_closed() -> Result<()> {
 
 #[tokio::test]
 async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
-    let origin =
-        TapOrigin::with(|asked| Script::steps([Step::Send(response(200, "", &asked.request.body))])).await?;
-    let place = Place::before(origin).await?;
+    let origin = TapOrigin::with(|asked| {
+        OriginScript::steps([ScriptStep::Send(response(200, "", &asked.request.body))])
+    })
+    .await?;
+    let place = TlsSetup::before(origin).await?;
     let body: Vec<u8> =
         (0..3_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     for versions in [[&TLS13], [&TLS12]] {
@@ -320,14 +322,14 @@ async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
 #[tokio::test]
 async fn an_end_is_said_unless_the_answer_was_cut() -> Result<()> {
     let origin = TapOrigin::with(|asked| match &*asked.request.target {
-        b"/cut" => Script::steps([
-            Step::Send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n".to_vec()),
-            Step::Reset,
+        b"/cut" => OriginScript::steps([
+            ScriptStep::Send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n".to_vec()),
+            ScriptStep::Reset,
         ]),
-        _ => Script::steps([Step::Send(response(200, "", "whole"))]),
+        _ => OriginScript::steps([ScriptStep::Send(response(200, "", "whole"))]),
     })
     .await?;
-    let place = Place::before(origin).await?;
+    let place = TlsSetup::before(origin).await?;
     let mut client = place.open().await?;
     let close = "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n";
     ensure!(client.exchange(close).await?.text() == "whole");
@@ -365,7 +367,7 @@ clusters:
             ("VERSION".to_owned(), version.to_owned()),
             ("ORIGIN".to_owned(), origin.address().to_string()),
         ];
-        let gateway = Gateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
+        let gateway = TestGateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
         let mut client = SecureClient::connect(old, &take_any(&versions)?, "a.test").await?;
         ensure!(client.server_certificate() == der(&issued)?.as_ref(), "{version}");
         ensure!(client.exchange(GET).await?.status == 200, "{version}");

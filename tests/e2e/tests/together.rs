@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::go::{self, Into};
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place::TempDir;
-use eddy_e2e::site::Site;
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wasm;
 use eddy_e2e::wire::get;
 
@@ -95,7 +95,7 @@ fn filter_in(tongue: &str, library: &Path, module: &Path) -> String {
     }
 }
 
-async fn check(gateway: &Gateway, field: &str, status: u16) -> Result<()> {
+async fn check(gateway: &TestGateway, field: &str, status: u16) -> Result<()> {
     let answer = gateway.exchange(&get("/", field)).await.with_context(|| field.to_owned())?;
     ensure!(answer.status == status, "{field}: {answer:?}\n{}", gateway.lines().text());
     if status == 200 {
@@ -118,7 +118,7 @@ async fn three_runtimes_fail_side_by_side_whichever_was_loaded_first() -> Result
     let origin = TapOrigin::start().await?;
     for order in ORDERS {
         let filters = order.map(|tongue| filter_in(tongue, &library, &module)).concat();
-        let gateway = Site::new()
+        let gateway = GatewayConfigBuilder::new()
             .top("workers: 2")
             .top(&format!("filters:\n{filters}"))
             .listener("filters: [go, lua, wasm]")
@@ -151,7 +151,7 @@ async fn three_runtimes_fail_side_by_side_whichever_was_loaded_first() -> Result
 }
 
 /// How many bytes of addresses the gateway has reserved.
-fn reserved_bytes(gateway: &Gateway) -> Result<u64> {
+fn reserved_bytes(gateway: &TestGateway) -> Result<u64> {
     let child = gateway.children()?.first().context("no gateway process")?.as_raw_nonzero();
     let status = std::fs::read_to_string(format!("/proc/{child}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).context("no size")?;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::calls::{HEAD, WELL, answer, chunk, field, frame, frames};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin};
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin};
 use eddy_e2e::place;
-use eddy_e2e::wire::{End, Framing, Request, Response, get};
+use eddy_e2e::wire::{ConnectionEnd, WireBodyFraming, WireRequest, WireResponse, get};
 
 /// The configuration of the example, with what stands in for its addresses.
 fn example(extra: &str) -> Result<String> {
@@ -23,8 +23,8 @@ fn example(extra: &str) -> Result<String> {
         + "\nadmin: {address: ADMIN}\nworkers: 1\nlimits: {queue_delay: 0s}\ndrain_timeout: 300ms\n")
 }
 
-async fn gateway(origin: &TapOrigin, extra: &str) -> Result<Gateway> {
-    Gateway::start(&example(extra)?, &[("ORIGIN", &origin.address())]).await
+async fn gateway(origin: &TapOrigin, extra: &str) -> Result<TestGateway> {
+    TestGateway::start(&example(extra)?, &[("ORIGIN", &origin.address())]).await
 }
 
 /// A message with one text in field 2, `title` of a book and `theme` of a shelf.
@@ -33,10 +33,10 @@ fn text_2(text: &str) -> Vec<u8> {
 }
 
 /// What the library does: it answers shelves with their name as the theme.
-fn library(request: &Request) -> Script {
+fn library(request: &WireRequest) -> OriginScript {
     let method = request.target_text();
     let message = request.body.get(5..).unwrap_or_default();
-    Script::send(match method.rsplit('/').next().unwrap_or_default() {
+    OriginScript::send(match method.rsplit('/').next().unwrap_or_default() {
         "GetShelf" if message.ends_with(b"/none") => {
             answer(&[], "grpc-status: 5\r\ngrpc-message: no%20shelf\r\nx-more: 2\r\n")
         }
@@ -64,7 +64,7 @@ fn post(target: &str, body: &str) -> String {
     )
 }
 
-fn assert_json(response: &Response, status: u16, body: &str) -> Result<()> {
+fn assert_json(response: &WireResponse, status: u16, body: &str) -> Result<()> {
     ensure!(
         response.status == status && response.text() == body,
         "{status} {body}: {response:?} {}",
@@ -85,11 +85,14 @@ async fn requests_with_json_are_calls_of_grpc() -> Result<()> {
     // A request without a body becomes one with a message.
     let response = gateway.exchange(&get("/v1/shelves/a%20b", "Accept-Encoding: gzip\r\n")).await?;
     assert_json(&response, 200, r#"{"name":"shelves/a b"}"#)?;
-    ensure!(response.framing == Framing::Length(22) && response.fields.text("x-own") == "1", "{response:?}");
+    ensure!(
+        response.framing == WireBodyFraming::Length(22) && response.fields.text("x-own") == "1",
+        "{response:?}"
+    );
     let seen = origin.log().until_requests(1).await?;
     ensure!(seen[0].method == b"POST" && seen[0].target == b"/library.v1.Library/GetShelf", "{seen:?}");
     ensure!(
-        seen[0].framing == Framing::Length(18) && seen[0].body == frame(b"\n\x0bshelves/a b"),
+        seen[0].framing == WireBodyFraming::Length(18) && seen[0].body == frame(b"\n\x0bshelves/a b"),
         "{seen:?}"
     );
     let fields = &seen[0].fields;
@@ -150,15 +153,15 @@ async fn streams_pass_message_by_message() -> Result<()> {
     let (first, second, end) = (Gate::default(), Gate::default(), Gate::default());
     let gates = (first.clone(), second.clone(), end.clone());
     let origin = TapOrigin::with(move |_| {
-        let message = |text: &str| Step::Send(chunk(&frame(&text_2(text))));
-        Script::steps([
-            Step::Send(HEAD.into()),
-            Step::AwaitGate(gates.0.clone()),
+        let message = |text: &str| ScriptStep::Send(chunk(&frame(&text_2(text))));
+        OriginScript::steps([
+            ScriptStep::Send(HEAD.into()),
+            ScriptStep::AwaitGate(gates.0.clone()),
             message("a"),
-            Step::AwaitGate(gates.1.clone()),
+            ScriptStep::AwaitGate(gates.1.clone()),
             message("b"),
-            Step::AwaitGate(gates.2.clone()),
-            Step::Send(b"0\r\ngrpc-status: 14\r\n\r\n".to_vec()),
+            ScriptStep::AwaitGate(gates.2.clone()),
+            ScriptStep::Send(b"0\r\ngrpc-status: 14\r\n\r\n".to_vec()),
         ])
     })
     .await?;
@@ -186,7 +189,7 @@ async fn streams_pass_message_by_message() -> Result<()> {
 
 #[tokio::test]
 async fn a_stream_of_requests_goes_on_while_it_comes() -> Result<()> {
-    let origin = TapOrigin::with(|_| Script::send(answer(&[&[0x08, 0x02]], WELL))).await?;
+    let origin = TapOrigin::with(|_| OriginScript::send(answer(&[&[0x08, 0x02]], WELL))).await?;
     let gateway = gateway(&origin, "").await?;
     let mut client = gateway.client().await?;
     let head = "POST /v1/books:import HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -195,7 +198,7 @@ async fn a_stream_of_requests_goes_on_while_it_comes() -> Result<()> {
     // The head went with the first message.
     origin
         .log()
-        .until("head", |events| events.iter().any(|event| matches!(event, Event::Head { .. })))
+        .until("head", |events| events.iter().any(|event| matches!(event, TapEvent::Head { .. })))
         .await?;
     client.send(chunk(br#"{"title":"b"}]"#)).await?;
     client.send("0\r\n\r\n").await?;
@@ -212,7 +215,7 @@ async fn a_large_message_passes_and_one_that_is_too_large_does_not() -> Result<(
     let origin = TapOrigin::with(move |asked| {
         let book = frames(&asked.request.body).concat();
         // The book is the field 3 of the request: one byte of tag, four of length.
-        Script::send(answer(&[book.get(5..5 + length + 5).unwrap_or_default()], WELL))
+        OriginScript::send(answer(&[book.get(5..5 + length + 5).unwrap_or_default()], WELL))
     })
     .await?;
     let gateway = gateway(&origin, "").await?;
@@ -234,12 +237,13 @@ async fn a_large_message_passes_and_one_that_is_too_large_does_not() -> Result<(
 async fn a_message_that_breaks_off_is_not_taken_for_whole() -> Result<()> {
     // More than waits for the end, then another status than well: the client must see that something is missing.
     let message = [&[0x12, 0x80, 0x80, 0x80, 0x01][..], "x".repeat(1 << 21).as_bytes()].concat();
-    let origin = TapOrigin::with(move |_| Script::send(answer(&[&message], "grpc-status: 13\r\n"))).await?;
+    let origin =
+        TapOrigin::with(move |_| OriginScript::send(answer(&[&message], "grpc-status: 13\r\n"))).await?;
     let gateway = gateway(&origin, "").await?;
     let mut client = gateway.client().await?;
     client.send(get("/v1/shelves/1", "")).await?;
     let (end, rest) = client.end_within(Duration::from_secs(20)).await?;
     ensure!(!rest.ends_with(b"0\r\n\r\n"), "{end:?} {}", rest.len());
-    ensure!(matches!(end, End::Closed | End::Reset), "{end:?}");
+    ensure!(matches!(end, ConnectionEnd::Closed | ConnectionEnd::Reset), "{end:?}");
     gateway.stop().await
 }

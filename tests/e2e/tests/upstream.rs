@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Asked, Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, TapRequest, response};
 use eddy_e2e::place;
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{End, Next, Response, within};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{ClientEvent, ConnectionEnd, WireResponse, within};
 
 const GET: &str = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -26,16 +26,16 @@ enum Sight {
 
 struct Behaviour {
     name: &'static str,
-    script: Script,
+    script: OriginScript,
     sight: Sight,
 }
 
-fn behaviour(name: &'static str, sight: Sight, steps: impl IntoIterator<Item = Step>) -> Behaviour {
-    Behaviour { name, script: Script::steps(steps), sight }
+fn behaviour(name: &'static str, sight: Sight, steps: impl IntoIterator<Item = ScriptStep>) -> Behaviour {
+    Behaviour { name, script: OriginScript::steps(steps), sight }
 }
 
-fn send(text: &str) -> Step {
-    Step::Send(text.into())
+fn send(text: &str) -> ScriptStep {
+    ScriptStep::Send(text.into())
 }
 
 fn cut_short() -> Vec<Behaviour> {
@@ -43,45 +43,53 @@ fn cut_short() -> Vec<Behaviour> {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n";
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     vec![
-        behaviour("close before the head", Status(502), [Step::Close]),
-        behaviour("reset before the head", Status(502), [Step::Reset]),
-        behaviour("close in the status line", Status(502), [send("HTTP/1.1 20"), Step::Close]),
+        behaviour("close before the head", Status(502), [ScriptStep::Close]),
+        behaviour("reset before the head", Status(502), [ScriptStep::Reset]),
+        behaviour("close in the status line", Status(502), [send("HTTP/1.1 20"), ScriptStep::Close]),
         behaviour(
             "reset in the status line",
             Status(502),
-            [send("HTTP/1.1 20"), Step::Pause(BEAT), Step::Reset],
+            [send("HTTP/1.1 20"), ScriptStep::Pause(BEAT), ScriptStep::Reset],
         ),
-        behaviour("close in the fields", Status(502), [send("HTTP/1.1 200 OK\r\nX: "), Step::Close]),
-        behaviour("close after the head", CutOr(502), [send(head), Step::Close]),
-        behaviour("reset after the head", CutOr(502), [send(head), Step::Pause(BEAT), Step::Reset]),
-        behaviour("close short of the length", CutOr(502), [send(head), send("12345"), Step::Close]),
+        behaviour("close in the fields", Status(502), [send("HTTP/1.1 200 OK\r\nX: "), ScriptStep::Close]),
+        behaviour("close after the head", CutOr(502), [send(head), ScriptStep::Close]),
+        behaviour(
+            "reset after the head",
+            CutOr(502),
+            [send(head), ScriptStep::Pause(BEAT), ScriptStep::Reset],
+        ),
+        behaviour("close short of the length", CutOr(502), [send(head), send("12345"), ScriptStep::Close]),
         behaviour(
             "reset short of the length",
             CutOr(502),
-            [send(head), send("12345"), Step::Pause(BEAT), Step::Reset],
+            [send(head), send("12345"), ScriptStep::Pause(BEAT), ScriptStep::Reset],
         ),
         behaviour(
             "half-close short of the length",
             CutOr(502),
-            [send(head), send("12345"), Step::Finish, Step::AwaitEnd],
+            [send(head), send("12345"), ScriptStep::Finish, ScriptStep::AwaitEnd],
         ),
-        behaviour("close before the first chunk", CutOr(502), [send(chunked), Step::Close]),
-        behaviour("close in a chunk", CutOr(502), [send(chunked), send("5\r\n123"), Step::Close]),
-        behaviour("close between chunks", CutOr(502), [send(chunked), send("3\r\n123\r\n"), Step::Close]),
+        behaviour("close before the first chunk", CutOr(502), [send(chunked), ScriptStep::Close]),
+        behaviour("close in a chunk", CutOr(502), [send(chunked), send("5\r\n123"), ScriptStep::Close]),
+        behaviour(
+            "close between chunks",
+            CutOr(502),
+            [send(chunked), send("3\r\n123\r\n"), ScriptStep::Close],
+        ),
         behaviour(
             "close before the last line",
             CutOr(502),
-            [send(chunked), send("3\r\n123\r\n0\r\n"), Step::Close],
+            [send(chunked), send("3\r\n123\r\n0\r\n"), ScriptStep::Close],
         ),
         behaviour(
             "reset between chunks",
             CutOr(502),
-            [send(chunked), send("3\r\n123\r\n"), Step::Pause(BEAT), Step::Reset],
+            [send(chunked), send("3\r\n123\r\n"), ScriptStep::Pause(BEAT), ScriptStep::Reset],
         ),
         behaviour(
             "reset of a body until close",
             CutOr(502),
-            [send("HTTP/1.1 200 OK\r\n\r\nabc"), Step::Pause(BEAT), Step::Reset],
+            [send("HTTP/1.1 200 OK\r\n\r\nabc"), ScriptStep::Pause(BEAT), ScriptStep::Reset],
         ),
     ]
 }
@@ -91,36 +99,52 @@ fn nonsense() -> Vec<Behaviour> {
     let ok = "HTTP/1.1 200 OK\r\n";
     let rest = "Content-Length: 2\r\n\r\nok";
     vec![
-        behaviour("garbage", Status(502), [send("\0\x01\x02garbage\r\n\r\n"), Step::AwaitEnd]),
-        behaviour("tls", Status(502), [Step::Send(b"\x15\x03\x01\x00\x02\x02\x46".to_vec()), Step::AwaitEnd]),
-        behaviour("ssh", Status(502), [send("SSH-2.0-x\r\n"), Step::AwaitEnd]),
-        behaviour("a request", Status(502), [send("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), Step::AwaitEnd]),
+        behaviour("garbage", Status(502), [send("\0\x01\x02garbage\r\n\r\n"), ScriptStep::AwaitEnd]),
+        behaviour(
+            "tls",
+            Status(502),
+            [ScriptStep::Send(b"\x15\x03\x01\x00\x02\x02\x46".to_vec()), ScriptStep::AwaitEnd],
+        ),
+        behaviour("ssh", Status(502), [send("SSH-2.0-x\r\n"), ScriptStep::AwaitEnd]),
+        behaviour(
+            "a request",
+            Status(502),
+            [send("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), ScriptStep::AwaitEnd],
+        ),
         behaviour(
             "two lengths",
             Status(502),
-            [send(&format!("{ok}Content-Length: 3\r\n{rest}")), Step::AwaitEnd],
+            [send(&format!("{ok}Content-Length: 3\r\n{rest}")), ScriptStep::AwaitEnd],
         ),
         behaviour(
             "length and coding",
             Status(502),
-            [send(&format!("{ok}Transfer-Encoding: chunked\r\n{rest}")), Step::AwaitEnd],
+            [send(&format!("{ok}Transfer-Encoding: chunked\r\n{rest}")), ScriptStep::AwaitEnd],
         ),
         behaviour(
             "bad length",
             Status(502),
-            [send(&format!("{ok}Content-Length: 2x\r\n\r\nok")), Step::AwaitEnd],
+            [send(&format!("{ok}Content-Length: 2x\r\n\r\nok")), ScriptStep::AwaitEnd],
         ),
-        behaviour("folded field", Status(502), [send(&format!("{ok}X: a\r\n b\r\n{rest}")), Step::AwaitEnd]),
+        behaviour(
+            "folded field",
+            Status(502),
+            [send(&format!("{ok}X: a\r\n b\r\n{rest}")), ScriptStep::AwaitEnd],
+        ),
         behaviour(
             "bare line feed",
             Status(502),
-            [send("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), Step::AwaitEnd],
+            [send("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), ScriptStep::AwaitEnd],
         ),
-        behaviour("nul in a field", Status(502), [send(&format!("{ok}X: \0\r\n{rest}")), Step::AwaitEnd]),
+        behaviour(
+            "nul in a field",
+            Status(502),
+            [send(&format!("{ok}X: \0\r\n{rest}")), ScriptStep::AwaitEnd],
+        ),
         behaviour(
             "bad chunk",
             CutOr(502),
-            [send(&format!("{ok}Transfer-Encoding: chunked\r\n\r\nzz\r\n")), Step::AwaitEnd],
+            [send(&format!("{ok}Transfer-Encoding: chunked\r\n\r\nzz\r\n")), ScriptStep::AwaitEnd],
         ),
         behaviour(
             "bad second chunk",
@@ -128,26 +152,29 @@ fn nonsense() -> Vec<Behaviour> {
             [
                 send(&format!("{ok}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n")),
                 send("-1\r\n"),
-                Step::AwaitEnd,
+                ScriptStep::AwaitEnd,
             ],
         ),
         behaviour(
             "endless head",
             Status(502),
-            [send(ok), Step::Drip { bytes: b"X: 1\r\n".repeat(200), count: 500, every: Duration::ZERO }],
+            [
+                send(ok),
+                ScriptStep::Drip { bytes: b"X: 1\r\n".repeat(200), count: 500, every: Duration::ZERO },
+            ],
         ),
         behaviour(
             "endless status line",
             Status(502),
             [
                 send("HTTP/1.1 200 "),
-                Step::Drip { bytes: b"x".repeat(4000), count: 500, every: Duration::ZERO },
+                ScriptStep::Drip { bytes: b"x".repeat(4000), count: 500, every: Duration::ZERO },
             ],
         ),
         behaviour(
             "endless interim responses",
             EndOr(502),
-            [Step::Drip {
+            [ScriptStep::Drip {
                 bytes: b"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50),
                 count: 500,
                 every: Duration::ZERO,
@@ -158,7 +185,7 @@ fn nonsense() -> Vec<Behaviour> {
             CutOr(502),
             [
                 send(&format!("{ok}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n")),
-                Step::Drip { bytes: b"X: 1\r\n".repeat(200), count: 500, every: Duration::ZERO },
+                ScriptStep::Drip { bytes: b"X: 1\r\n".repeat(200), count: 500, every: Duration::ZERO },
             ],
         ),
         behaviour(
@@ -166,10 +193,14 @@ fn nonsense() -> Vec<Behaviour> {
             Status(502),
             [
                 send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
-                Step::AwaitEnd,
+                ScriptStep::AwaitEnd,
             ],
         ),
-        behaviour("interim and no end", Status(502), [send("HTTP/1.1 103 Early Hints\r\n\r\n"), Step::Close]),
+        behaviour(
+            "interim and no end",
+            Status(502),
+            [send("HTTP/1.1 103 Early Hints\r\n\r\n"), ScriptStep::Close],
+        ),
     ]
 }
 
@@ -178,7 +209,7 @@ fn too_much() -> Vec<Behaviour> {
     let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
-    let extra = |name, text: String| behaviour(name, WholeOr(200, 502), [Step::Send(text.into())]);
+    let extra = |name, text: String| behaviour(name, WholeOr(200, 502), [ScriptStep::Send(text.into())]);
     vec![
         extra("a response too many", format!("{ok}{evil}")),
         extra("a response too many after chunks", format!("{chunks}{evil}")),
@@ -201,12 +232,12 @@ fn too_much() -> Vec<Behaviour> {
             WholeOr(200, 502),
             [send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), send(evil)],
         ),
-        behaviour("a close not announced", WholeOr(200, 502), [send(ok), Step::Close]),
-        behaviour("a reset after the answer", WholeOr(200, 502), [send(ok), Step::Reset]),
+        behaviour("a close not announced", WholeOr(200, 502), [send(ok), ScriptStep::Close]),
+        behaviour("a reset after the answer", WholeOr(200, 502), [send(ok), ScriptStep::Reset]),
         behaviour(
             "a half-close after the answer",
             WholeOr(200, 502),
-            [send(ok), Step::Finish, Step::AwaitEnd],
+            [send(ok), ScriptStep::Finish, ScriptStep::AwaitEnd],
         ),
     ]
 }
@@ -215,34 +246,34 @@ fn behaviours() -> Vec<Behaviour> {
     cut_short().into_iter().chain(nonsense()).chain(too_much()).collect()
 }
 
-fn choose(asked: Asked<'_>) -> Script {
+fn choose(asked: TapRequest<'_>) -> OriginScript {
     let target = asked.request.target_text();
     let number: Option<usize> = target.strip_prefix("/case/").and_then(|number| number.parse().ok());
     number.and_then(|number| behaviours().into_iter().nth(number)).map_or_else(
-        || Script::send(response(200, "X-Next: 1\r\n", asked.request.target_text())),
+        || OriginScript::send(response(200, "X-Next: 1\r\n", asked.request.target_text())),
         |behaviour| behaviour.script,
     )
 }
 
-async fn sighted(gateway: &Gateway, raw: String, method: &str) -> Result<Next> {
+async fn sighted(gateway: &TestGateway, raw: String, method: &str) -> Result<ClientEvent> {
     let mut client = gateway.client().await?;
     client.send(raw).await?;
     within("an answer", client.next(method)).await
 }
 
-fn judge(behaviour: &Behaviour, next: &Next) -> Result<()> {
-    let whole = |answer: &Response| answer.status;
+fn judge(behaviour: &Behaviour, next: &ClientEvent) -> Result<()> {
+    let whole = |answer: &WireResponse| answer.status;
     let is_right = match (next, behaviour.sight) {
-        (Next::Answer(answer), Sight::Status(status)) => whole(&answer.response) == status,
-        (Next::Answer(answer), Sight::CutOr(status) | Sight::EndOr(status)) => {
+        (ClientEvent::Answer(answer), Sight::Status(status)) => whole(&answer.response) == status,
+        (ClientEvent::Answer(answer), Sight::CutOr(status) | Sight::EndOr(status)) => {
             whole(&answer.response) == status
         }
-        (Next::Answer(answer), Sight::WholeOr(first, second)) => {
+        (ClientEvent::Answer(answer), Sight::WholeOr(first, second)) => {
             [first, second].contains(&whole(&answer.response)) && !answer.response.text().contains("evil")
         }
-        (Next::Ended { partial: Some(partial), .. }, Sight::CutOr(_)) => partial.status == 200,
-        (Next::Ended { .. }, Sight::EndOr(_)) => true,
-        (Next::Ended { .. } | Next::Bad(_), _) => false,
+        (ClientEvent::Ended { partial: Some(partial), .. }, Sight::CutOr(_)) => partial.status == 200,
+        (ClientEvent::Ended { .. }, Sight::EndOr(_)) => true,
+        (ClientEvent::Ended { .. } | ClientEvent::Bad(_), _) => false,
     };
     ensure!(is_right, "{}: {next:?}, not {:?}", behaviour.name, behaviour.sight);
     Ok(())
@@ -251,7 +282,7 @@ fn judge(behaviour: &Behaviour, next: &Next) -> Result<()> {
 #[tokio::test]
 async fn a_misbehaving_origin_harms_its_own_exchange_only() -> Result<()> {
     let origin = TapOrigin::with(choose).await?;
-    let gateway = Site::new().cluster("ejection: {failures: 0}").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().cluster("ejection: {failures: 0}").before(&origin).await?;
     let mut wrong = Vec::new();
     for (number, behaviour) in behaviours().into_iter().enumerate() {
         for method in ["GET", "POST"] {
@@ -284,7 +315,7 @@ async fn a_misbehaving_origin_harms_its_own_exchange_only() -> Result<()> {
 #[tokio::test]
 async fn a_post_is_never_sent_twice() -> Result<()> {
     let origin = TapOrigin::with(choose).await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: origin, retry: {attempts: 3, statuses: [502, 503, 504], on_reset: true}}")
         .cluster("ejection: {failures: 0}")
@@ -311,13 +342,18 @@ async fn an_unsolicited_answer_on_an_idle_link_is_nobodys() -> Result<()> {
         let target = asked.request.target_text();
         let number: Option<usize> = target.strip_prefix('/').and_then(|number| number.parse().ok());
         let Some(gate) = number.and_then(|number| gates.get(number)) else {
-            return Script::send(response(404, "", ""));
+            return OriginScript::send(response(404, "", ""));
         };
         let (ok, evil) = (response(200, "", target), response(200, "", "evil"));
-        Script::steps([Step::Send(ok), Step::Pause(BEAT), Step::Send(evil), Step::Open(gate.clone())])
+        OriginScript::steps([
+            ScriptStep::Send(ok),
+            ScriptStep::Pause(BEAT),
+            ScriptStep::Send(evil),
+            ScriptStep::Open(gate.clone()),
+        ])
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for (number, said) in said.iter().enumerate() {
         let target = format!("/{number}");
         let answer = gateway.exchange(format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
@@ -332,15 +368,15 @@ async fn an_unsolicited_answer_on_an_idle_link_is_nobodys() -> Result<()> {
 async fn nothing_flows_as_a_tunnel_before_101() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         if asked.request.target == b"/u" {
-            return Script::at_head([
-                Step::Pause(Duration::from_millis(300)),
-                Step::Send(response(200, "", "no tunnel")),
+            return OriginScript::at_head([
+                ScriptStep::Pause(Duration::from_millis(300)),
+                ScriptStep::Send(response(200, "", "no tunnel")),
             ]);
         }
-        Script::send(response(200, "", "second"))
+        OriginScript::send(response(200, "", "second"))
     })
     .await?;
-    let gateway = Site::new().before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send("GET /u HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     assert_eq!(client.get_answer().await?.text(), "no tunnel");
@@ -354,7 +390,7 @@ async fn nothing_flows_as_a_tunnel_before_101() -> Result<()> {
 async fn a_dead_origin_is_502_at_once_and_a_new_one_is_found() -> Result<()> {
     let address = place::free_address()?;
     let bystander = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {exact: /dead}}, cluster: dead}")
         .another_cluster("dead: {endpoints: [DEAD], ejection: {base_time: 100ms, time_max: 200ms}}")
         .with("DEAD", address)
@@ -383,15 +419,16 @@ async fn a_dead_origin_is_502_at_once_and_a_new_one_is_found() -> Result<()> {
 async fn a_link_that_closes_as_it_is_used_costs_no_answer() -> Result<()> {
     for delay in [0, 1, 2, 3, 5, 8] {
         let origin = TapOrigin::with(move |asked| {
-            let ok = Step::Send(response(200, "", asked.request.target_text()));
+            let ok = ScriptStep::Send(response(200, "", asked.request.target_text()));
             if asked.number == 1 {
                 // The second request on a link dies with it.
-                return Script::at_head([Step::Reset]);
+                return OriginScript::at_head([ScriptStep::Reset]);
             }
-            Script::steps([ok, Step::Pause(Duration::from_millis(delay)), Step::Close])
+            OriginScript::steps([ok, ScriptStep::Pause(Duration::from_millis(delay)), ScriptStep::Close])
         })
         .await?;
-        let gateway = Site::new().cluster("retry_budget: {floor: 1000000}").before(&origin).await?;
+        let gateway =
+            GatewayConfigBuilder::new().cluster("retry_budget: {floor: 1000000}").before(&origin).await?;
         let mut client = gateway.client().await?;
         for number in 0..100 {
             let answer = client.exchange(format!("GET /{number} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
@@ -407,12 +444,12 @@ async fn a_link_that_closes_as_it_is_used_costs_no_answer() -> Result<()> {
 async fn a_post_on_a_stale_link_is_answered_definitely() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         if asked.number == 1 {
-            return Script::steps([Step::Reset]);
+            return OriginScript::steps([ScriptStep::Reset]);
         }
-        Script::send(response(200, "", asked.request.target_text()))
+        OriginScript::send(response(200, "", asked.request.target_text()))
     })
     .await?;
-    let gateway = Site::new().cluster("ejection: {failures: 0}").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new().cluster("ejection: {failures: 0}").before(&origin).await?;
     for number in 0..10 {
         let raw = format!("POST /{number} HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
         let answer = gateway.exchange(raw).await?;
@@ -429,8 +466,10 @@ async fn a_post_on_a_stale_link_is_answered_definitely() -> Result<()> {
 #[tokio::test]
 async fn idle_links_are_kept_within_their_limits() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway =
-        Site::new().cluster("pool: {idle: 2, idle_timeout: 300ms, requests: 5}").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new()
+        .cluster("pool: {idle: 2, idle_timeout: 300ms, requests: 5}")
+        .before(&origin)
+        .await?;
     let mut clients = Vec::new();
     for _ in 0..6 {
         let mut client = gateway.client().await?;
@@ -450,7 +489,7 @@ async fn idle_links_are_kept_within_their_limits() -> Result<()> {
     let most = origin.log().look(|events| {
         let mut counts = std::collections::BTreeMap::new();
         for event in events {
-            if let eddy_e2e::origin::Event::Request { connection, .. } = event {
+            if let eddy_e2e::origin::TapEvent::Request { connection, .. } = event {
                 *counts.entry(*connection).or_insert(0) += 1;
             }
         }
@@ -462,9 +501,9 @@ async fn idle_links_are_kept_within_their_limits() -> Result<()> {
 
 #[tokio::test]
 async fn a_failing_endpoint_is_left_out_for_a_while() -> Result<()> {
-    let bad = TapOrigin::with(|_| Script::steps([Step::Reset])).await?;
+    let bad = TapOrigin::with(|_| OriginScript::steps([ScriptStep::Reset])).await?;
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: two, retry: {attempts: 0}}")
         .another_cluster("two: {endpoints: [ORIGIN, BAD], ejection: {failures: 3, base_time: 60s}}")
@@ -483,28 +522,32 @@ async fn a_failing_endpoint_is_left_out_for_a_while() -> Result<()> {
 #[tokio::test]
 async fn a_client_that_is_cut_sees_it() -> Result<()> {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345";
-    let origin =
-        TapOrigin::with(move |_| Script::steps([send(head), Step::Pause(BEAT), Step::Close])).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin = TapOrigin::with(move |_| {
+        OriginScript::steps([send(head), ScriptStep::Pause(BEAT), ScriptStep::Close])
+    })
+    .await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut old = gateway.client().await?;
     old.send("GET / HTTP/1.0\r\n\r\n").await?;
     match within("the end", old.next("GET")).await? {
-        Next::Ended { partial: Some(partial), .. } => {
+        ClientEvent::Ended { partial: Some(partial), .. } => {
             ensure!(partial.fields.text("content-length") == "10", "{partial:?}")
         }
-        Next::Answer(answer) => ensure!(answer.response.status == 502, "{answer:?}"),
-        other @ (Next::Ended { .. } | Next::Bad(_)) => anyhow::bail!("{other:?}"),
+        ClientEvent::Answer(answer) => ensure!(answer.response.status == 502, "{answer:?}"),
+        other @ (ClientEvent::Ended { .. } | ClientEvent::Bad(_)) => anyhow::bail!("{other:?}"),
     }
     // Without a length an old client sees only a reset.
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n";
-    let origin =
-        TapOrigin::with(move |_| Script::steps([send(chunked), Step::Pause(BEAT), Step::Close])).await?;
-    let gateway = Site::new().before(&origin).await?;
+    let origin = TapOrigin::with(move |_| {
+        OriginScript::steps([send(chunked), ScriptStep::Pause(BEAT), ScriptStep::Close])
+    })
+    .await?;
+    let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut old = gateway.client().await?;
     old.send("GET / HTTP/1.0\r\n\r\n").await?;
     let (end, bytes) = old.end().await?;
     ensure!(
-        end == End::Reset || bytes.starts_with(b"HTTP/1.1 502"),
+        end == ConnectionEnd::Reset || bytes.starts_with(b"HTTP/1.1 502"),
         "{end:?} {:?}",
         String::from_utf8_lossy(&bytes)
     );

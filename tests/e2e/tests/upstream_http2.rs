@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{ENDS, FramedClient, HEAD, block, bomb, frame, kind, repeated, request};
-use eddy_e2e::framed_origin::{FramedOrigin, Heard, Said};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::framed_origin::{FrameReply, FramedOrigin, Heard};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::go;
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::Authority;
 use eddy_e2e::secure_origin::SecureOrigin;
-use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Client, get, within, within_for};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wire::{WireClient, get, within, within_for};
 use test_peers::{CURL_HTTP2, H2LOAD, NGINX_HTTP2, all_present};
 use tokio::process::Command;
 use tokio::time::sleep;
@@ -34,8 +34,8 @@ async fn output(program: &str, arguments: &[&str]) -> Result<String> {
 }
 
 /// A gateway in two: in front what is under test, behind it a listener that speaks HTTP/2, and behind that an origin.
-struct Chain {
-    gateway: Gateway,
+struct Http2GatewayChain {
+    gateway: TestGateway,
     /// The front over TLS.
     secure: SocketAddr,
     folder: TempDir,
@@ -78,7 +78,7 @@ const WAYS: [(&str, &str); 5] = [
     ("auto", "HTTP/2"),
 ];
 
-impl Chain {
+impl Http2GatewayChain {
     async fn before(origin: &TapOrigin) -> Result<Self> {
         let authority = Authority::new("servers")?;
         let folder = TempDir::new("certificates")?;
@@ -97,7 +97,7 @@ impl Chain {
             ("ORIGIN", origin.address()),
         ];
         let substitutes = words.map(|(word, address)| (word.to_owned(), address.to_string())).to_vec();
-        let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+        let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
         Ok(Self { gateway, secure, folder })
     }
 
@@ -124,8 +124,8 @@ async fn bodies_are_whole_between_all_versions_and_ways() -> Result<()> {
     if !all_present(&[CURL_HTTP2])? {
         return Ok(());
     }
-    let origin = TapOrigin::with(|asked| Script::send(response(200, "", &asked.request.body))).await?;
-    let chain = Chain::before(&origin).await?;
+    let origin = TapOrigin::with(|asked| OriginScript::send(response(200, "", &asked.request.body))).await?;
+    let chain = Http2GatewayChain::before(&origin).await?;
     let (from, to) = (chain.folder.join("from"), chain.folder.join("to"));
     let (data, to_text) = (format!("@{}", from.display()), to.display().to_string());
     for bytes in [0, 1, 16_384, 65_535, 65_536, 65_537, 3_000_000_usize] {
@@ -159,7 +159,7 @@ async fn many_requests_at_once_are_each_answered() -> Result<()> {
         return Ok(());
     }
     let origin = TapOrigin::start().await?;
-    let chain = Chain::before(&origin).await?;
+    let chain = Http2GatewayChain::before(&origin).await?;
     for (way, _) in WAYS {
         let url = format!("http://{}/{way}/", chain.gateway.address());
         for version in [vec!["-m", "100"], vec!["--h1"]] {
@@ -179,10 +179,10 @@ async fn many_requests_at_once_are_each_answered() -> Result<()> {
 async fn trailers_and_interim_answers_pass_between_all_versions() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let head = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-        Script::send(format!("{head}3\r\nabc\r\n0\r\nGrpc-Status: 0\r\n\r\n"))
+        OriginScript::send(format!("{head}3\r\nabc\r\n0\r\nGrpc-Status: 0\r\n\r\n"))
     })
     .await?;
-    let chain = Chain::before(&origin).await?;
+    let chain = Http2GatewayChain::before(&origin).await?;
     for (asked, way) in ["plain1", "plain2", "tls2"].into_iter().enumerate() {
         let mut client = FramedClient::connect(chain.gateway.address(), &[]).await?;
         let path = format!("/{way}/");
@@ -220,15 +220,15 @@ async fn who_breaks_off_is_told_to_the_other_side() -> Result<()> {
     let gate = Gate::default();
     let waits = gate.clone();
     let origin = TapOrigin::with(move |asked| match asked.request.target_text().as_str() {
-        "/cut" => Script::steps([
-            Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()),
-            Step::Reset,
+        "/cut" => OriginScript::steps([
+            ScriptStep::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()),
+            ScriptStep::Reset,
         ]),
-        "/early" => Script::at_head([Step::Send(response(200, "", "no"))]),
-        _ => Script::at_head([Step::AwaitGate(waits.clone())]),
+        "/early" => OriginScript::at_head([ScriptStep::Send(response(200, "", "no"))]),
+        _ => OriginScript::at_head([ScriptStep::AwaitGate(waits.clone())]),
     })
     .await?;
-    let chain = Chain::before(&origin).await?;
+    let chain = Http2GatewayChain::before(&origin).await?;
     for way in ["plain2", "tls2"] {
         let mut client = FramedClient::connect(chain.gateway.address(), &[]).await?;
         client.frame(kind::HEADERS, ENDS, 1, &request("GET", &format!("/{way}/cut"), &[])).await?;
@@ -259,9 +259,9 @@ fn ok(stream: u32) -> Vec<u8> {
 }
 
 /// A gateway before an endpoint of HTTP/2, its cluster with these keys, too.
-async fn gateway_before(origin: &FramedOrigin, keys: &[&str]) -> Result<Gateway> {
+async fn gateway_before(origin: &FramedOrigin, keys: &[&str]) -> Result<TestGateway> {
     let tap = TapOrigin::start().await?;
-    let mut site = Site::new()
+    let mut site = GatewayConfigBuilder::new()
         .without_default_rule()
         .top("access_log: {file: stdout, format: json}")
         .rule("{cluster: framed, retry: {attempts: 1}}")
@@ -277,20 +277,20 @@ fn is_head(heard: &Heard) -> bool {
 
 #[tokio::test]
 async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
-    type Refusal = fn(u32) -> Said;
+    type Refusal = fn(u32) -> FrameReply;
     let refusals: [(Refusal, &str); 3] = [
         // It takes its leave from a stream before.
-        (|_| Said::bytes(frame(kind::GOAWAY, 0, 0, &[0; 8])), "goaway"),
-        (|_| Said::last(frame(kind::GOAWAY, 0, 0, &[0; 8])), "goaway and the end"),
-        (|stream| Said::bytes(frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 7])), "refused"),
+        (|_| FrameReply::bytes(frame(kind::GOAWAY, 0, 0, &[0; 8])), "goaway"),
+        (|_| FrameReply::last(frame(kind::GOAWAY, 0, 0, &[0; 8])), "goaway and the end"),
+        (|stream| FrameReply::bytes(frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 7])), "refused"),
     ];
     for (refusal, name) in refusals {
         let refused = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&refused);
         let origin = FramedOrigin::with(&[], move |heard| match is_head(heard) {
             true if count.fetch_add(1, Ordering::SeqCst) == 0 => refusal(heard.frame.stream),
-            true => Said::bytes(ok(heard.frame.stream)),
-            false => Said::nothing(),
+            true => FrameReply::bytes(ok(heard.frame.stream)),
+            false => FrameReply::nothing(),
         })
         .await?;
         let gateway = gateway_before(&origin, &[]).await?;
@@ -307,12 +307,12 @@ async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
 #[tokio::test]
 async fn an_endpoint_that_leaves_every_link_is_not_connected_to_without_end() -> Result<()> {
     let framed = FramedOrigin::with(&[], |heard| match is_head(heard) {
-        true => Said::last(frame(kind::GOAWAY, 0, 0, &[0; 8])),
-        false => Said::nothing(),
+        true => FrameReply::last(frame(kind::GOAWAY, 0, 0, &[0; 8])),
+        false => FrameReply::nothing(),
     })
     .await?;
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("access_log: {grpc: {cluster: framed, interval: 100ms}}")
         .another_cluster("framed: {endpoints: [FRAMED], protocol: http2}")
         .with("FRAMED", framed.address())
@@ -331,9 +331,11 @@ async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Resul
     // The header of 3.9 KB comes with the first answer of a link, and is named 16 times in each: 60 KB for a few bytes.
     let status = [(":status", "200")];
     let origin = FramedOrigin::with(&[], move |heard| match is_head(heard) {
-        true if heard.frame.stream == 1 => Said::bytes(frame(kind::HEADERS, ENDS, 1, &bomb(&status, 14))),
-        true => Said::bytes(frame(kind::HEADERS, ENDS, heard.frame.stream, &repeated(&status, 15))),
-        false => Said::nothing(),
+        true if heard.frame.stream == 1 => {
+            FrameReply::bytes(frame(kind::HEADERS, ENDS, 1, &bomb(&status, 14)))
+        }
+        true => FrameReply::bytes(frame(kind::HEADERS, ENDS, heard.frame.stream, &repeated(&status, 15))),
+        false => FrameReply::nothing(),
     })
     .await?;
     let gateway = gateway_before(&origin, &[]).await?;
@@ -350,16 +352,16 @@ async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Resul
 
 #[tokio::test]
 async fn what_may_have_been_looked_at_is_not() -> Result<()> {
-    type End = fn(u32) -> Said;
+    type End = fn(u32) -> FrameReply;
     let ends: [(End, &str); 5] = [
-        (|_| Said::last(Vec::new()), "link_closed"),
-        (|stream| Said::bytes(frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 2])), "stream_reset"),
-        (|stream| Said::bytes(answer(stream, ENDS, &[(":status", "2xx")])), "response_frames"),
-        (|stream| Said::bytes(frame(kind::PUSH_PROMISE, 4, stream, &[0, 0, 0, 2])), "response_frames"),
+        (|_| FrameReply::last(Vec::new()), "link_closed"),
+        (|stream| FrameReply::bytes(frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 2])), "stream_reset"),
+        (|stream| FrameReply::bytes(answer(stream, ENDS, &[(":status", "2xx")])), "response_frames"),
+        (|stream| FrameReply::bytes(frame(kind::PUSH_PROMISE, 4, stream, &[0, 0, 0, 2])), "response_frames"),
         (
             |stream| {
                 let head = answer(stream, HEAD, &[(":status", "200"), ("content-length", "9")]);
-                Said::last([head, frame(kind::DATA, 0, stream, b"abc")].concat())
+                FrameReply::last([head, frame(kind::DATA, 0, stream, b"abc")].concat())
             },
             "response_cut",
         ),
@@ -367,7 +369,7 @@ async fn what_may_have_been_looked_at_is_not() -> Result<()> {
     for (end, reason) in ends {
         let origin = FramedOrigin::with(&[], move |heard| match is_head(heard) {
             true => end(heard.frame.stream),
-            false => Said::nothing(),
+            false => FrameReply::nothing(),
         })
         .await?;
         let gateway = gateway_before(&origin, &["ejection: {failures: 0}"]).await?;
@@ -395,7 +397,7 @@ async fn an_endpoint_that_speaks_something_else_is_told_by_name() -> Result<()> 
     let folder = TempDir::new("certificates")?;
     std::fs::write(folder.join("ca.pem"), authority.pem())?;
     let tls = format!("{{server_name: a.test, authorities: {}}}", folder.join("ca.pem").display());
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top("access_log: {file: stdout, format: json}")
         .rule("{match: {path: {prefix: /plain}}, cluster: plain}")
         .rule("{match: {path: {prefix: /other}}, cluster: other}")
@@ -433,10 +435,10 @@ async fn no_more_requests_are_sent_at_once_than_the_endpoint_takes() -> Result<(
     // Two streams at once on a connection; answers come once there are six requests in all.
     let origin = FramedOrigin::with(&[0, 3, 0, 0, 0, 2], move |heard| {
         if !is_head(heard) {
-            return Said::nothing();
+            return FrameReply::nothing();
         }
         count.fetch_add(1, Ordering::SeqCst);
-        Said::nothing()
+        FrameReply::nothing()
     })
     .await?;
     let gateway = gateway_before(&origin, &["links: 3"]).await?;
@@ -462,11 +464,11 @@ async fn no_more_requests_are_sent_at_once_than_the_endpoint_takes() -> Result<(
 #[tokio::test]
 async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
     let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
-        "/large" => Script::send(response(200, "", vec![7; 40_000_000])),
-        _ => Script::send(response(200, "", "small")),
+        "/large" => OriginScript::send(response(200, "", vec![7; 40_000_000])),
+        _ => OriginScript::send(response(200, "", "small")),
     })
     .await?;
-    let chain = Chain::before(&origin).await?;
+    let chain = Http2GatewayChain::before(&origin).await?;
     let before = memory(&chain.gateway)?;
     let mut slow = Vec::new();
     for _ in 0..20 {
@@ -494,7 +496,7 @@ async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
 /// Waits until somebody takes connections.
 async fn until_listening(address: SocketAddr) -> Result<()> {
     within("somebody who listens", async {
-        while Client::connect(address).await.is_err() {
+        while WireClient::connect(address).await.is_err() {
             sleep(Duration::from_millis(10)).await;
         }
     })
@@ -502,7 +504,7 @@ async fn until_listening(address: SocketAddr) -> Result<()> {
 }
 
 /// The memory of the gateway's child, bytes.
-fn memory(gateway: &Gateway) -> Result<u64> {
+fn memory(gateway: &TestGateway) -> Result<u64> {
     let child = gateway.children()?.first().copied().context("a child")?;
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.as_raw_nonzero()))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
@@ -512,8 +514,8 @@ fn memory(gateway: &Gateway) -> Result<u64> {
 #[tokio::test]
 async fn idle_links_say_goodbye_and_worn_ones_are_replaced() -> Result<()> {
     let origin = FramedOrigin::with(&[], |heard| match is_head(heard) {
-        true => Said::bytes(ok(heard.frame.stream)),
-        false => Said::nothing(),
+        true => FrameReply::bytes(ok(heard.frame.stream)),
+        false => FrameReply::nothing(),
     })
     .await?;
     let gateway = gateway_before(&origin, &["pool: {requests: 2, idle_timeout: 100ms}"]).await?;
@@ -536,8 +538,9 @@ async fn nothing_is_lost_while_an_endpoint_takes_its_leave_again_and_again() -> 
     }
     // Ours in the back, which announces the end of each connection after a number of requests.
     let origin = TapOrigin::start().await?;
-    let back = Site::new().listener("limits: {requests_per_connection: 50}").before(&origin).await?;
-    let gateway = Site::new()
+    let back =
+        GatewayConfigBuilder::new().listener("limits: {requests_per_connection: 50}").before(&origin).await?;
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: back}")
         .another_cluster("back: {endpoints: [BACK], protocol: http2}")
@@ -575,7 +578,7 @@ async fn nginx_is_spoken_to_while_it_ends_connections() -> Result<()> {
     let _nginx = command.spawn().context("cannot run nginx")?;
     until_listening(listen).await?;
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: nginx}")
         .another_cluster("nginx: {endpoints: [NGINX], protocol: http2}")
@@ -602,7 +605,7 @@ async fn a_server_of_go_is_spoken_to() -> Result<()> {
     let _server = command.spawn()?;
     until_listening(listen).await?;
     let origin = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .rule("{cluster: go}")
         .another_cluster("go: {endpoints: [GO], protocol: http2}")
@@ -637,8 +640,8 @@ async fn health_checks_speak_it_too() -> Result<()> {
     let origin = FramedOrigin::with(&[], move |heard| {
         let status = if is_well.load(Ordering::SeqCst) == 1 { "200" } else { "500" };
         match is_head(heard) {
-            true => Said::bytes(answer(heard.frame.stream, ENDS, &[(":status", status)])),
-            false => Said::nothing(),
+            true => FrameReply::bytes(answer(heard.frame.stream, ENDS, &[(":status", status)])),
+            false => FrameReply::nothing(),
         }
     })
     .await?;
@@ -665,10 +668,10 @@ async fn the_endpoint_is_asked_whether_the_body_may_come() -> Result<()> {
             match heard.frame.kind {
                 kind::HEADERS => {
                     let flags = if answered == "100" { HEAD } else { ENDS };
-                    Said::bytes(answer(stream, flags, &[(":status", answered)]))
+                    FrameReply::bytes(answer(stream, flags, &[(":status", answered)]))
                 }
-                kind::DATA if heard.frame.ends() => Said::bytes(ok(stream)),
-                _ => Said::nothing(),
+                kind::DATA if heard.frame.ends() => FrameReply::bytes(ok(stream)),
+                _ => FrameReply::nothing(),
             }
         })
         .await?;
@@ -713,12 +716,14 @@ async fn the_endpoint_is_asked_whether_the_body_may_come() -> Result<()> {
 #[tokio::test]
 async fn a_call_may_be_silent_where_a_body_may_not() -> Result<()> {
     let origin = FramedOrigin::with(&[], |heard| match heard.frame.ends() {
-        true => Said::bytes(answer(heard.frame.stream, ENDS, &[(":status", "200"), ("grpc-status", "0")])),
-        false => Said::nothing(),
+        true => {
+            FrameReply::bytes(answer(heard.frame.stream, ENDS, &[(":status", "200"), ("grpc-status", "0")]))
+        }
+        false => FrameReply::nothing(),
     })
     .await?;
     let tap = TapOrigin::start().await?;
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
         .listener("timeouts: {body_grace: 100ms}")
         .rule("{cluster: framed}")

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, Issued};
 use eddy_e2e::secure_origin::SecureOrigin;
-use eddy_e2e::wire::{Client, get};
+use eddy_e2e::wire::{WireClient, get};
 use rustls::version::{TLS12, TLS13};
 
 /// Clusters by what is said of their TLS; each has a rule for its name.
@@ -28,7 +28,7 @@ const CLUSTERS: &[(&str, &str, &str)] = &[
 ];
 
 /// An authority, endpoints with its certificates, and an origin behind them.
-struct Place {
+struct UpstreamTlsSetup {
     origin: TapOrigin,
     good: SecureOrigin,
     expired: SecureOrigin,
@@ -40,11 +40,11 @@ struct Place {
     folder: TempDir,
 }
 
-impl Place {
+impl UpstreamTlsSetup {
     async fn new() -> Result<Self> {
         let origin = TapOrigin::with(|asked| match &*asked.request.target {
-            b"/full/echo" => Script::steps([Step::Send(response(200, "", &asked.request.body))]),
-            _ => Script::send(response(200, "", "served")),
+            b"/full/echo" => OriginScript::steps([ScriptStep::Send(response(200, "", &asked.request.body))]),
+            _ => OriginScript::send(response(200, "", "served")),
         })
         .await?;
         let (servers, others) = (Authority::new("servers")?, Authority::new("others")?);
@@ -76,11 +76,11 @@ impl Place {
         words
     }
 
-    async fn start(&self, config: &str) -> Result<Gateway> {
+    async fn start(&self, config: &str) -> Result<TestGateway> {
         let environment =
             vec![("SSL_CERT_FILE".to_owned(), self.folder.join("others.pem").display().to_string())];
         let launch = Launch { substitutes: self.substitutes(), environment, ..Launch::default() };
-        Gateway::launch(config, launch).await
+        TestGateway::launch(config, launch).await
     }
 }
 
@@ -113,7 +113,7 @@ fn outcome(cluster: &str, outcome: &str) -> String {
 
 #[tokio::test]
 async fn an_endpoint_has_to_show_what_is_asked_of_it() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let gateway = place.start(&all()).await?;
     for cluster in ["full", "quiet", "anyname", "anybody"] {
         let answer = gateway.exchange(get(&format!("/{cluster}"), "")).await?;
@@ -149,7 +149,7 @@ async fn an_endpoint_has_to_show_what_is_asked_of_it() -> Result<()> {
 
 #[tokio::test]
 async fn eddy_shows_who_it_is_where_it_is_asked() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let clients = Authority::new("clients")?;
     let own = clients.issue_client("eddy")?;
     own.write(place.folder.path(), "own")?;
@@ -179,7 +179,7 @@ async fn eddy_shows_who_it_is_where_it_is_asked() -> Result<()> {
 
 #[tokio::test]
 async fn links_are_kept_and_sessions_taken_up_again() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let tls = "tls: {server_name: a.test, authorities: CERTS/servers.pem}";
     let gateway = place.start(&one(&format!("endpoints: ['GOOD'], {tls}"))).await?;
     let mut client = gateway.client().await?;
@@ -210,7 +210,7 @@ async fn links_are_kept_and_sessions_taken_up_again() -> Result<()> {
 
 #[tokio::test]
 async fn whom_is_trusted_no_longer_is_spoken_to_no_longer() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let cluster = "endpoints: ['GOOD'], ejection: {failures: 0}, tls: {server_name: a.test, authorities: CERTS/trusted.pem}";
     let trust = |authority: &Authority| -> Result<()> {
         let next = place.folder.join("next");
@@ -238,7 +238,7 @@ async fn whom_is_trusted_no_longer_is_spoken_to_no_longer() -> Result<()> {
 
 #[tokio::test]
 async fn an_endpoint_that_fails_handshakes_is_left_out() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let cluster = "endpoints: ['GOOD', 'EXPIRED'], ejection: {failures: 2}, tls: {server_name: a.test, authorities: CERTS/servers.pem}";
     let gateway = place.start(&one(cluster)).await?;
     for _ in 0..12 {
@@ -253,7 +253,7 @@ async fn an_endpoint_that_fails_handshakes_is_left_out() -> Result<()> {
 
 #[tokio::test]
 async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let gateway = place.start(&all()).await?;
     let mut client = gateway.client().await?;
     // Around what a record holds, and what buffers hold.
@@ -272,7 +272,7 @@ async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
 
 #[tokio::test]
 async fn a_filter_asks_over_tls_as_well() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let frame = FRAME.replace("routes: site}", "routes: site, filters: [ask]}");
     let config = format!(
         "{frame}routes: {{site: [{{respond: {{status: 200, body: answered}}}}]}}\n\
@@ -290,7 +290,7 @@ async fn a_filter_asks_over_tls_as_well() -> Result<()> {
 
 #[tokio::test]
 async fn an_nginx_conf_leads_to_upstreams_inside_of_tls() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let config = "\
 events {}
 http {
@@ -326,7 +326,7 @@ http {
 }
 ";
     let launch = Launch { substitutes: place.substitutes(), file: Some("nginx.conf"), ..Launch::default() };
-    let gateway = Gateway::launch(config, launch).await?;
+    let gateway = TestGateway::launch(config, launch).await?;
     for (path, status) in
         [("/", 200), ("/checked/", 200), ("/strange/", 502), ("/named/", 502), ("/computed/", 200)]
     {
@@ -343,7 +343,7 @@ http {
 
 #[tokio::test]
 async fn a_configuration_of_envoys_leads_to_endpoints_inside_of_tls() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let endpoint = place.good.address();
     let trusted = |authority: &str| format!("trusted_ca: {{filename: CERTS/{authority}.pem}}");
     let named = |name: &str| {
@@ -404,9 +404,9 @@ async fn a_configuration_of_envoys_leads_to_endpoints_inside_of_tls() -> Result<
         listen.port()
     );
     let launch = Launch { substitutes: place.substitutes(), file: Some("envoy.json"), ..Launch::default() };
-    let gateway = Gateway::launch(&config, launch).await?;
+    let gateway = TestGateway::launch(&config, launch).await?;
     for (name, _, status) in &contexts {
-        let answer = Client::connect(listen).await?.exchange(get(&format!("/{name}"), "")).await?;
+        let answer = WireClient::connect(listen).await?.exchange(get(&format!("/{name}"), "")).await?;
         ensure!(answer.status == *status, "{name}: {answer:?}");
     }
     let names: Vec<_> = place.good.shaken().into_iter().map(|shaken| shaken.server_name).collect();
@@ -430,7 +430,7 @@ fn asking_nginx(own: &Issued, clients: &Authority) -> Result<Option<(Nginx, Sock
 
 #[tokio::test]
 async fn the_real_nginx_takes_eddy_for_what_it_shows() -> Result<()> {
-    let place = Place::new().await?;
+    let place = UpstreamTlsSetup::new().await?;
     let clients = Authority::new("clients")?;
     clients.issue_client("eddy")?.write(place.folder.path(), "own")?;
     let Some((_nginx, address)) = asking_nginx(&place.servers.issue(&["a.test"])?, &clients)? else {

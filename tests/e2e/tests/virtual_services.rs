@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place;
-use eddy_e2e::wire::{Client, Response, within};
+use eddy_e2e::wire::{WireClient, WireResponse, within};
 
 const MANIFESTS: &str = "\
 apiVersion: networking.istio.io/v1
@@ -58,13 +58,13 @@ async fn origin() -> Result<TapOrigin> {
         };
         let body =
             format!("{} {:?} {:?} {:?}", request.target_text(), field("host"), field("x-a"), field("x-b"));
-        Script::steps([Step::Send(response(200, "", body))])
+        OriginScript::steps([ScriptStep::Send(response(200, "", body))])
     })
     .await
 }
 
-async fn ask(address: std::net::SocketAddr, head: &str) -> Result<Response> {
-    let mut client = Client::connect(address).await?;
+async fn ask(address: std::net::SocketAddr, head: &str) -> Result<WireResponse> {
+    let mut client = WireClient::connect(address).await?;
     client.send(&format!("{head}\r\nHost: a.test\r\n\r\n")).await?;
     let method = head.split(' ').next().unwrap_or_default();
     Ok(within("the answer", client.answer(method)).await??.response)
@@ -82,7 +82,7 @@ async fn routes_of_virtual_services_are_served() -> Result<()> {
     let folder = place::TempDir::new("manifests")?;
     std::fs::write(folder.join("istio.yaml"), MANIFESTS)?;
     let arguments = vec![folder.path().into()];
-    let gateway = Gateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
+    let gateway = TestGateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
 
     let sent = ask(address, "GET /old/x?q=1 HTTP/1.1\r\nx-b: 7").await?;
     ensure!(sent.text() == r#"/new/x?q=1 ["inner.test"] ["1"] []"#, "{}", sent.text());

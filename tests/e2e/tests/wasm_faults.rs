@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::evil::{MODULES, module_in, module_in_head};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place::TempDir;
 use eddy_e2e::wasm;
 use eddy_e2e::wire::get;
 
-async fn before(origin: &TapOrigin, parts: &str, isolation: &str) -> Result<(Gateway, TempDir)> {
+async fn before(origin: &TapOrigin, parts: &str, isolation: &str) -> Result<(TestGateway, TempDir)> {
     let (site, folder) = wasm::site(parts, &format!(", isolation: {isolation}, memory: 4MiB"), "")?;
     let free = "{match: {path: /free/}, cluster: origin, filters: {f: {disabled: true}}}";
     Ok((site.rule(free).before(origin).await?, folder))
@@ -41,7 +41,7 @@ async fn every_evil_in_a_head_ends_its_exchange_alone() -> Result<()> {
 }
 
 /// Waits until the module serves again.
-async fn until_well(gateway: &Gateway) -> Result<()> {
+async fn until_well(gateway: &TestGateway) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let next = gateway.exchange(&get("/", "")).await?;

@@ -1,16 +1,21 @@
 //! Filters in Wasm, in the program as it runs.
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::site::Site;
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wasm;
 use eddy_e2e::wire::{get, within};
 
 const ISOLATIONS: [&str; 2] = ["worker", "stream"];
 
-async fn before(origin: &TapOrigin, parts: &str, isolation: &str, keys: &str) -> Result<(Gateway, TempDir)> {
+async fn before(
+    origin: &TapOrigin,
+    parts: &str,
+    isolation: &str,
+    keys: &str,
+) -> Result<(TestGateway, TempDir)> {
     let (site, folder) = wasm::site(parts, &format!(", isolation: {isolation}"), keys)?;
     Ok((site.before(origin).await?, folder))
 }
@@ -39,7 +44,7 @@ async fn heads_are_read_and_changed() -> Result<()> {
         (drop (call $remove (i32.const 2) `SERVER`))
         (i32.const 0))"#;
     for isolation in ISOLATIONS {
-        let origin = TapOrigin::with(|_| Script::send(response(200, "Server: o\r\n", "hello"))).await?;
+        let origin = TapOrigin::with(|_| OriginScript::send(response(200, "Server: o\r\n", "hello"))).await?;
         let (gateway, _folder) = before(&origin, parts, isolation, "").await?;
         for _ in 0..3 {
             let answer = gateway.exchange(&get("/", "X-In: seen\r\nX-Gone: 1\r\n")).await?;
@@ -94,10 +99,10 @@ async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         let target = asked.request.target_text();
         match target.as_str() {
-            "/may/yes" => Script::send(response(200, "X-User: alice\r\n", "")),
-            "/may/no" => Script::send(response(403, "", "not you")),
+            "/may/yes" => OriginScript::send(response(200, "X-User: alice\r\n", "")),
+            "/may/no" => OriginScript::send(response(403, "", "not you")),
             // What is replaced lies across two chunks.
-            _ => Script::send(
+            _ => OriginScript::send(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n\
                  8\r\nit is ba\r\nb\r\nd, very bad\r\n0\r\n\r\n",
             ),
@@ -113,7 +118,7 @@ async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
         module("body_rewrite.wasm"),
         module("external_auth.wasm")
     );
-    let gateway = Site::new()
+    let gateway = GatewayConfigBuilder::new()
         .top(&filters)
         .listener("filters: [login, rewrite, ask]")
         .rule("{match: {path: /open/}, cluster: origin, filters: {login: {disabled: true}, ask: {disabled: true}}}")
@@ -148,7 +153,7 @@ async fn the_examples_in_c_do_what_they_say() -> Result<()> {
     let long = "a colour, ".repeat(30_000);
     let body = long.clone();
     let origin = TapOrigin::with(move |asked| {
-        Script::send(match asked.request.target_text().as_str() {
+        OriginScript::send(match asked.request.target_text().as_str() {
             "/long" => response(200, "Content-Type: text/plain\r\n", &body),
             "/image" => response(200, "Content-Type: image/x\r\n", "colour"),
             // What is replaced lies across two chunks.
@@ -164,7 +169,7 @@ async fn the_examples_in_c_do_what_they_say() -> Result<()> {
         .replace("module: build/", &format!("module: {}/", modules.display()))
         .replace("http://internal.example=https://example.com", "colour=color");
     let text = format!("{text}admin: {{address: ADMIN}}\nworkers: 1\n");
-    let gateway = Gateway::start(&text, &[("ORIGIN", &origin.address())]).await?;
+    let gateway = TestGateway::start(&text, &[("ORIGIN", &origin.address())]).await?;
     for credentials in
         ["", "Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jl\r\n", "Authorization: Basic\r\n"]
     {
@@ -235,11 +240,17 @@ async fn an_answer_that_comes_too_late_is_nobody_else_s() -> Result<()> {
     let asked = TapOrigin::with(move |asked| {
         let [late, has_come, other] = gates.clone();
         if asked.request.target_text() == "/a" {
-            let steps =
-                [Step::AwaitGate(late), Step::Send(response(200, "X-For: a\r\n", "")), Step::Open(has_come)];
-            return Script::steps(steps);
+            let steps = [
+                ScriptStep::AwaitGate(late),
+                ScriptStep::Send(response(200, "X-For: a\r\n", "")),
+                ScriptStep::Open(has_come),
+            ];
+            return OriginScript::steps(steps);
         }
-        Script::steps([Step::AwaitGate(other), Step::Send(response(200, "X-For: b\r\n", ""))])
+        OriginScript::steps([
+            ScriptStep::AwaitGate(other),
+            ScriptStep::Send(response(200, "X-For: b\r\n", "")),
+        ])
     })
     .await?;
     let origin = TapOrigin::start().await?;
@@ -308,7 +319,7 @@ async fn filters_of_one_module_stand_side_by_side_and_are_told_of_their_ends() -
         };
         let filters = format!("filters: {{{}, {}, {}}}", filter("a"), filter("b"), filter("c"));
         let origin = TapOrigin::start().await?;
-        let gateway = Site::new()
+        let gateway = GatewayConfigBuilder::new()
             .top(&filters)
             .top("log: {level: info}")
             .listener("filters: [a, b, c]")
@@ -319,7 +330,7 @@ async fn filters_of_one_module_stand_side_by_side_and_are_told_of_their_ends() -
             [("/", "a,b,c", "c,b,a"), ("/less", "a,d", "d,a"), ("/", "a,b,c", "c,b,a")]
         {
             let answer = gateway.exchange(&get(target, "")).await?;
-            let by = |fields: &eddy_e2e::wire::Fields| {
+            let by = |fields: &eddy_e2e::wire::WireFields| {
                 fields.all("x-by").map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
             };
             ensure!(by(&answer.fields) == back, "{isolation}, {target}: {:?}", answer.fields);
@@ -471,7 +482,7 @@ async fn sized() -> Result<(TapOrigin, String)> {
     let body = large.clone();
     let origin = TapOrigin::with(move |asked| {
         let is_large = asked.request.target_text() == "/large";
-        Script::send(response(200, "", if is_large { &body } else { "hello" }))
+        OriginScript::send(response(200, "", if is_large { &body } else { "hello" }))
     })
     .await?;
     Ok((origin, large))

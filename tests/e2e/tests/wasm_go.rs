@@ -7,11 +7,11 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::go::{self, Into};
-use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::place::eddy_binary;
-use eddy_e2e::site::Site;
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::get;
 
 /// The module, built once; nothing where there is no Go.
@@ -35,9 +35,9 @@ fn module() -> Result<Option<PathBuf>> {
 }
 
 /// A gateway with one filter of the module.
-async fn gateway(module: &Path, origin: &TapOrigin, name: &str, config: &str) -> Result<Gateway> {
+async fn gateway(module: &Path, origin: &TapOrigin, name: &str, config: &str) -> Result<TestGateway> {
     let (module, cpu) = (module.display(), "cpu: 1s");
-    Site::new()
+    GatewayConfigBuilder::new()
         .top(&format!(
             "filters: {{f: {{wasm: {{module: '{module}', root_id: {name}, {cpu}}}, config: {config}}}}}"
         ))
@@ -49,7 +49,7 @@ async fn gateway(module: &Path, origin: &TapOrigin, name: &str, config: &str) ->
 #[tokio::test]
 async fn basic_auth_lets_in_whom_it_knows() -> Result<()> {
     let Some(module) = module()? else { return Ok(()) };
-    let origin = TapOrigin::with(|_| Script::send(response(200, "", "hello"))).await?;
+    let origin = TapOrigin::with(|_| OriginScript::send(response(200, "", "hello"))).await?;
     let config = "{username: fooname, password: validpassword}";
     let gateway = gateway(&module, &origin, "basic-auth", config).await?;
     for _ in 0..3 {
@@ -67,9 +67,10 @@ async fn basic_auth_lets_in_whom_it_knows() -> Result<()> {
 #[tokio::test]
 async fn a_body_is_rewritten() -> Result<()> {
     let Some(module) = module()? else { return Ok(()) };
-    let origin =
-        TapOrigin::with(|_| Script::send(response(200, "Content-Type: text/plain\r\n", "one cat, two cats")))
-            .await?;
+    let origin = TapOrigin::with(|_| {
+        OriginScript::send(response(200, "Content-Type: text/plain\r\n", "one cat, two cats"))
+    })
+    .await?;
     let gateway = gateway(&module, &origin, "body-rewrite", "{find: cat, replace: mouse}").await?;
     let answer = gateway.exchange(&get("/", "")).await?;
     ensure!(answer.text() == "one mouse, two mouses", "{answer:?}");
@@ -81,7 +82,7 @@ async fn a_goroutine_asks_a_cluster_before_the_request_goes_on() -> Result<()> {
     let Some(module) = module()? else { return Ok(()) };
     let origin = TapOrigin::with(|asked| {
         let target = asked.request.target_text().to_owned();
-        Script::send(match target.as_str() {
+        OriginScript::send(match target.as_str() {
             "/ask/in" => response(200, "X-User: u1\r\n", ""),
             "/ask/out" => response(403, "", "no\n"),
             _ => response(200, "", "hello"),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::others::{BUILD_TIME_MAX, go_sdk_examples, rust_sdk_examples};
-use eddy_e2e::site::Site;
+use eddy_e2e::site::GatewayConfigBuilder;
 
 /// A filter: its name, which is also its path; the module that it is; more keys of that; its configuration.
-type Filter = (&'static str, &'static str, &'static str, &'static str);
+type SdkExampleFilter = (&'static str, &'static str, &'static str, &'static str);
 
 /// The same folder each time, so that compilers find what they have built before.
 fn folder(name: &str) -> PathBuf {
@@ -19,9 +19,9 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A gateway with each filter before the rule of its name, `/NAME`, and nowhere else.
-fn site(modules: &Path, filters: &[Filter]) -> Site {
+fn site(modules: &Path, filters: &[SdkExampleFilter]) -> GatewayConfigBuilder {
     let mut definitions = Vec::new();
-    let mut site = Site::new();
+    let mut site = GatewayConfigBuilder::new();
     for (name, module, keys, config) in filters {
         let module = modules.join(format!("{module}.wasm"));
         definitions.push(format!(
@@ -40,7 +40,7 @@ fn site(modules: &Path, filters: &[Filter]) -> Site {
         .another_cluster("httpbin: {endpoints: [ORIGIN]}")
 }
 
-async fn start(site: Site, origin: &TapOrigin) -> Result<Gateway> {
+async fn start(site: GatewayConfigBuilder, origin: &TapOrigin) -> Result<TestGateway> {
     // Modules are compiled at the first start.
     let arguments = ["--handover-timeout", "600s"].map(Into::into).into();
     site.launch(origin, Launch { arguments, ready_within: Some(BUILD_TIME_MAX), ..Launch::default() }).await
@@ -55,7 +55,7 @@ fn post(target: &str, fields: &str, body: &str) -> String {
     format!("POST {target} HTTP/1.1\r\nHost: a.test\r\nContent-Length: {length}\r\n{fields}\r\n{body}")
 }
 
-const RUST_FILTERS: [Filter; 5] = [
+const RUST_FILTERS: [SdkExampleFilter; 5] = [
     ("hello", "http_headers", "", "''"),
     ("body", "http_body", "", "''"),
     ("config", "http_config", "", "'from the configuration'"),
@@ -79,7 +79,7 @@ async fn rust_examples(modules: &Path) -> Result<()> {
     let refuses = Arc::new(AtomicBool::new(false));
     let is_no = Arc::clone(&refuses);
     let origin = TapOrigin::with(move |asked| {
-        Script::send(match asked.request.target_text().as_str() {
+        OriginScript::send(match asked.request.target_text().as_str() {
             // An even number is a yes, an odd one a no.
             "/bytes/1" => response(200, "", [u8::from(is_no.load(Ordering::Relaxed))]),
             "/body" if asked.request.fields.count("x-plain") == 0 => {
@@ -137,7 +137,7 @@ const GO_EXAMPLES: [&str; 13] = [
     "vm_plugin_configuration",
 ];
 
-const GO_FILTERS: [Filter; 15] = [
+const GO_FILTERS: [SdkExampleFilter; 15] = [
     ("dispatch", "dispatch_call_on_tick", "", "''"),
     ("foreign", "foreign_call_on_tick", "", "''"),
     ("hello", "helloworld", "", "''"),
@@ -160,7 +160,7 @@ async fn examples_of_the_sdk_for_go_do_what_they_say() -> Result<()> {
     let Some(modules) = go_sdk_examples(&folder("proxy-wasm-go"), &GO_EXAMPLES)? else { return Ok(()) };
     let origin = TapOrigin::with(|asked| {
         let text = if asked.request.fields.count("x-odd") == 0 { "a" } else { "b" };
-        Script::send(response(200, "X-From: origin\r\n", text))
+        OriginScript::send(response(200, "X-From: origin\r\n", text))
     })
     .await?;
     let site = site(&modules, &GO_FILTERS).another_cluster("web_service: {endpoints: [ORIGIN]}");
@@ -171,7 +171,7 @@ async fn examples_of_the_sdk_for_go_do_what_they_say() -> Result<()> {
     gateway.stop().await
 }
 
-async fn go_heads_and_bodies(gateway: &Gateway, origin: &TapOrigin) -> Result<()> {
+async fn go_heads_and_bodies(gateway: &TestGateway, origin: &TapOrigin) -> Result<()> {
     let last = || origin.log().requests().into_iter().rfind(|request| request.target_text().len() > 5);
     let answer = gateway.exchange(&get("/headers", "Test: x\r\n")).await?;
     ensure!(answer.status == 200 && answer.text() == "a", "{answer:?}");
@@ -208,7 +208,7 @@ async fn go_heads_and_bodies(gateway: &Gateway, origin: &TapOrigin) -> Result<()
     Ok(())
 }
 
-async fn go_calls_and_ticks(gateway: &Gateway, origin: &TapOrigin) -> Result<()> {
+async fn go_calls_and_ticks(gateway: &TestGateway, origin: &TapOrigin) -> Result<()> {
     // The hash of `a` is even, that of `b` odd.
     for _ in 0..2 {
         let answer = gateway.exchange(&get("/random", "")).await?;
@@ -229,7 +229,7 @@ async fn go_calls_and_ticks(gateway: &Gateway, origin: &TapOrigin) -> Result<()>
     Ok(())
 }
 
-async fn go_shared(gateway: &Gateway) -> Result<()> {
+async fn go_shared(gateway: &TestGateway) -> Result<()> {
     for path in ["/data", "/data", "/data", "/metrics", "/metrics", "/sender"] {
         let answer = gateway.exchange(&get(path, "X-In: seen\r\n")).await?;
         ensure!(answer.status == 200 && answer.text() == "a", "{path}: {answer:?}");

@@ -3,39 +3,39 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::peer::Peer;
+use crate::peer::TestDependency;
 use crate::program::{envoy, nginx_modules, program, python, testssl};
 
 /// nginx with regular expressions, which its rewrite module needs.
-pub const NGINX: Peer = Peer {
+pub const NGINX: TestDependency = TestDependency {
     name: "nginx",
     remedy: "apt-get install nginx (or make bench-peers)",
     probe: || nginx_lacks(&["--without-http_rewrite_module", "--without-pcre"]),
 };
 
 /// nginx of the version whose directives the guide lists.
-pub const NGINX_1_22: Peer = Peer {
+pub const NGINX_1_22: TestDependency = TestDependency {
     name: "nginx 1.22",
     remedy: "make test on Debian 12, with nginx",
     probe: || nginx_has(&["nginx/1.22."]),
 };
 
 /// nginx with TLS for HTTP.
-pub const NGINX_TLS: Peer = Peer {
+pub const NGINX_TLS: TestDependency = TestDependency {
     name: "nginx with its SSL module",
     remedy: "apt-get install nginx (or make bench-peers)",
     probe: || nginx_has(&["--with-http_ssl_module"]),
 };
 
 /// nginx with HTTP/2.
-pub const NGINX_HTTP2: Peer = Peer {
+pub const NGINX_HTTP2: TestDependency = TestDependency {
     name: "nginx with HTTP/2",
     remedy: "apt-get install nginx (or make bench-peers)",
     probe: || nginx_has(&["--with-http_v2_module"]),
 };
 
 /// nginx with TLS, HTTP/2, its status page and, as a dynamic module, streams: as the benchmark runs it.
-pub const NGINX_STREAM: Peer = Peer {
+pub const NGINX_STREAM: TestDependency = TestDependency {
     name: "nginx with its stream module",
     remedy: "apt-get install nginx libnginx-mod-stream (or make bench-peers)",
     probe: || {
@@ -45,7 +45,7 @@ pub const NGINX_STREAM: Peer = Peer {
 };
 
 /// nginx with Lua.
-pub const NGINX_LUA: Peer = Peer {
+pub const NGINX_LUA: TestDependency = TestDependency {
     name: "nginx with its Lua module",
     remedy: "apt-get install nginx libnginx-mod-http-lua lua-resty-core (or make bench-peers)",
     probe: || {
@@ -55,21 +55,21 @@ pub const NGINX_LUA: Peer = Peer {
 };
 
 /// HAProxy with TLS.
-pub const HAPROXY: Peer = Peer {
+pub const HAPROXY: TestDependency = TestDependency {
     name: "HAProxy",
     remedy: "apt-get install haproxy (or make bench-peers)",
     probe: || says("haproxy", &["-vv"], &["Built with OpenSSL"]),
 };
 
 /// HAProxy with Lua.
-pub const HAPROXY_LUA: Peer = Peer {
+pub const HAPROXY_LUA: TestDependency = TestDependency {
     name: "HAProxy with Lua",
     remedy: "apt-get install haproxy (or make bench-peers)",
     probe: || says("haproxy", &["-vv"], &["Built with OpenSSL", "Built with Lua"]),
 };
 
 /// The Envoy of the version that answers were recorded with.
-pub const ENVOY: Peer = Peer {
+pub const ENVOY: TestDependency = TestDependency {
     name: "Envoy",
     remedy: "make bench-peers (needs python3 with venv)",
     probe: || {
@@ -79,35 +79,35 @@ pub const ENVOY: Peer = Peer {
 };
 
 /// A load generator for HTTP/2.
-pub const H2LOAD: Peer = Peer {
+pub const H2LOAD: TestDependency = TestDependency {
     name: "h2load",
     remedy: "apt-get install nghttp2-client (or make bench-peers)",
     probe: || says("h2load", &["--version"], &[]),
 };
 
 /// curl with HTTP/2.
-pub const CURL_HTTP2: Peer = Peer {
+pub const CURL_HTTP2: TestDependency = TestDependency {
     name: "curl with HTTP/2",
     remedy: "apt-get install curl (or make bench-peers)",
     probe: || says("curl", &["--version"], &["HTTP2"]),
 };
 
 /// strace, where the kernel lets it attach to processes of the test.
-pub const STRACE: Peer = Peer {
+pub const STRACE: TestDependency = TestDependency {
     name: "strace",
     remedy: "apt-get install strace (or make bench-peers), and the right to trace",
     probe: || says("strace", &["-qq", "-o", "/dev/null", "true"], &[]),
 };
 
 /// testssl.sh, which needs programs that it does not bring.
-pub const TESTSSL: Peer = Peer {
+pub const TESTSSL: TestDependency = TestDependency {
     name: "testssl.sh",
     remedy: "apt-get install testssl.sh (or make bench-peers)",
     probe: || output_of(Command::new(testssl().ok_or("it is not installed")?).arg("--version")).map(|_| ()),
 };
 
 /// clang and lld for WebAssembly.
-pub const CLANG_WASM: Peer = Peer {
+pub const CLANG_WASM: TestDependency = TestDependency {
     name: "clang with its linker for Wasm",
     remedy: "apt-get install clang lld",
     probe: || {
@@ -117,7 +117,7 @@ pub const CLANG_WASM: Peer = Peer {
 };
 
 /// Rust's standard library for Wasm. `rustup` installs it with the toolchain; no package registry has it.
-pub const RUST_WASM: Peer = Peer {
+pub const RUST_WASM: TestDependency = TestDependency {
     name: "Rust's standard library for wasm32-wasip1",
     remedy: "rustup target add wasm32-wasip1",
     probe: || {
@@ -128,7 +128,7 @@ pub const RUST_WASM: Peer = Peer {
 };
 
 /// A C compiler with the address and the undefined behaviour sanitizer.
-pub const SANITIZERS: Peer = Peer {
+pub const SANITIZERS: TestDependency = TestDependency {
     name: "a C compiler with sanitizers",
     remedy: "apt-get install gcc libc6-dev",
     probe: || {
@@ -139,7 +139,7 @@ pub const SANITIZERS: Peer = Peer {
 };
 
 /// gcc with a shared runtime of its address sanitizer, to be loaded before a program.
-pub const GCC_SANITIZERS: Peer = Peer {
+pub const GCC_SANITIZERS: TestDependency = TestDependency {
     name: "gcc with a shared address sanitizer",
     remedy: "apt-get install gcc",
     // A compiler without it prints the name as it was given.
@@ -147,14 +147,14 @@ pub const GCC_SANITIZERS: Peer = Peer {
 };
 
 /// The Go command.
-pub const GO: Peer = Peer {
+pub const GO: TestDependency = TestDependency {
     name: "Go",
     remedy: "Go 1.24 or later, from https://go.dev/dl",
     probe: || says("go", &["version"], &[]),
 };
 
 /// Validator of OpenAPI documents, a Python package.
-pub const OPENAPI_VALIDATOR: Peer = Peer {
+pub const OPENAPI_VALIDATOR: TestDependency = TestDependency {
     name: "openapi-spec-validator",
     remedy: "tests/differential/install (or make bench-peers)",
     probe: || output_of(Command::new(python()).args(["-c", "import openapi_spec_validator"])).map(|_| ()),
@@ -240,10 +240,11 @@ mod tests {
 
     #[test]
     fn a_missing_peer_is_named_with_its_reason() {
-        let absent = Peer { name: "it", remedy: "get it", probe: || Err("it is not there".to_owned()) };
+        let absent =
+            TestDependency { name: "it", remedy: "get it", probe: || Err("it is not there".to_owned()) };
         assert_eq!(absent.missing().as_deref(), Some("it is missing: it is not there"));
         assert!(!absent.is_present());
-        let present = Peer { name: "another", probe: || Ok(()), ..absent };
+        let present = TestDependency { name: "another", probe: || Ok(()), ..absent };
         assert!(present.is_present());
     }
 }

@@ -19,5 +19,5 @@ pub use notice::{
     MissingPeer, NOTICES_VARIABLE, Notice, NoticeKind, is_required, skip, skip_optional, skip_part,
     use_recorded,
 };
-pub use peer::{Peer, all_present, present_or_optional, present_or_partial, present_or_recorded};
+pub use peer::{TestDependency, all_present, present_or_optional, present_or_partial, present_or_recorded};
 pub use program::{cache_folder, envoy, nginx_modules, program, python, testssl};

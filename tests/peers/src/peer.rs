@@ -9,7 +9,7 @@ use crate::notice::{MissingPeer, skip, skip_optional, skip_part, use_recorded};
 ///
 /// A program without the feature counts as missing.
 #[derive(Clone, Copy, Debug)]
-pub struct Peer {
+pub struct TestDependency {
     /// Name in notices.
     pub name: &'static str,
     /// Command that installs it.
@@ -17,7 +17,7 @@ pub struct Peer {
     pub(crate) probe: fn() -> Result<(), String>,
 }
 
-impl Peer {
+impl TestDependency {
     /// Returns why the peer counts as missing, or `None` where it is there. Each process asks a program once.
     pub fn missing(&self) -> Option<String> {
         static ASKED: Mutex<BTreeMap<&str, Option<String>>> = Mutex::new(BTreeMap::new());
@@ -36,7 +36,7 @@ impl Peer {
 ///
 /// # Errors
 /// With `EDDY_REQUIRE_PEERS`, when one is missing.
-pub fn all_present(peers: &[Peer]) -> Result<bool, MissingPeer> {
+pub fn all_present(peers: &[TestDependency]) -> Result<bool, MissingPeer> {
     for peer in peers {
         if let Some(missing) = peer.missing() {
             skip(&missing, peer.remedy)?;
@@ -50,7 +50,7 @@ pub fn all_present(peers: &[Peer]) -> Result<bool, MissingPeer> {
 ///
 /// # Errors
 /// With `EDDY_REQUIRE_PEERS`, when one is missing.
-pub fn present_or_partial(peers: &[Peer]) -> Result<bool, MissingPeer> {
+pub fn present_or_partial(peers: &[TestDependency]) -> Result<bool, MissingPeer> {
     for peer in peers {
         if let Some(missing) = peer.missing() {
             skip_part(&missing, peer.remedy)?;
@@ -61,7 +61,7 @@ pub fn present_or_partial(peers: &[Peer]) -> Result<bool, MissingPeer> {
 }
 
 /// Whether this peer is there; where it is missing, the test is skipped, whether or not peers are required.
-pub fn present_or_optional(peer: &Peer) -> bool {
+pub fn present_or_optional(peer: &TestDependency) -> bool {
     let missing = peer.missing();
     if let Some(missing) = &missing {
         skip_optional(missing, peer.remedy);
@@ -73,7 +73,7 @@ pub fn present_or_optional(peer: &Peer) -> bool {
 ///
 /// # Errors
 /// With `EDDY_REQUIRE_PEERS`, when it is missing.
-pub fn present_or_recorded(peer: &Peer) -> Result<bool, MissingPeer> {
+pub fn present_or_recorded(peer: &TestDependency) -> Result<bool, MissingPeer> {
     match peer.missing() {
         Some(missing) => use_recorded(&missing, peer.remedy).map(|()| false),
         None => Ok(true),

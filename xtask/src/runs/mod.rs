@@ -3,5 +3,5 @@
 mod step;
 mod tasks;
 
-pub use step::{Outcome, Step, Verdict};
+pub use step::{RunStep, StepOutcome, StepStatus};
 pub use tasks::{Nightly, mutants, soak};

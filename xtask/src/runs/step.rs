@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 /// A command of a long run.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct RunStep {
     name: String,
     words: Vec<String>,
     folder: &'static str,
@@ -18,7 +18,7 @@ pub struct Step {
 
 /// How a step went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum StepStatus {
     /// It ended well.
     Passed,
     /// It ended badly.
@@ -29,18 +29,18 @@ pub enum Verdict {
 
 /// A step that is over.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct StepOutcome {
     /// What was done.
     pub name: String,
     /// How it went.
-    pub verdict: Verdict,
+    pub verdict: StepStatus,
     /// How long it took.
     pub took: Duration,
     /// What its tests printed.
     pub figures: Vec<String>,
 }
 
-impl Step {
+impl RunStep {
     /// A step that runs these words, the first being the program.
     pub fn new(name: &str, words: &[&str]) -> Self {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
@@ -64,36 +64,36 @@ impl Step {
     ///
     /// # Errors
     /// When the program cannot be started.
-    pub fn run(&self, root: &Path) -> Result<Outcome> {
+    pub fn run(&self, root: &Path) -> Result<StepOutcome> {
         let since = Instant::now();
         let (program, arguments) = self.words.split_first().context("a step has a program")?;
         let mut command = Command::new(program);
         command.args(arguments).current_dir(root.join(self.folder)).stderr(Stdio::inherit());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let output = command.output().with_context(|| format!("can't start `{program}`"))?;
-        let verdict = if output.status.success() { Verdict::Passed } else { Verdict::Failed };
+        let verdict = if output.status.success() { StepStatus::Passed } else { StepStatus::Failed };
         let text = String::from_utf8_lossy(&output.stdout);
-        Ok(Outcome { name: self.name.clone(), verdict, took: since.elapsed(), figures: figures(&text) })
+        Ok(StepOutcome { name: self.name.clone(), verdict, took: since.elapsed(), figures: figures(&text) })
     }
 
     /// The step, left out.
-    pub fn skip(&self, why: &'static str) -> Outcome {
-        Outcome {
+    pub fn skip(&self, why: &'static str) -> StepOutcome {
+        StepOutcome {
             name: self.name.clone(),
-            verdict: Verdict::Skipped(why),
+            verdict: StepStatus::Skipped(why),
             took: Duration::ZERO,
             figures: Vec::new(),
         }
     }
 }
 
-impl Display for Outcome {
+impl Display for StepOutcome {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let seconds = self.took.as_secs();
         match &self.verdict {
-            Verdict::Passed => writeln!(out, "- {}: passed, {seconds} s", self.name)?,
-            Verdict::Failed => writeln!(out, "- {}: **failed**, {seconds} s", self.name)?,
-            Verdict::Skipped(why) => writeln!(out, "- {}: **left out**, {why}", self.name)?,
+            StepStatus::Passed => writeln!(out, "- {}: passed, {seconds} s", self.name)?,
+            StepStatus::Failed => writeln!(out, "- {}: **failed**, {seconds} s", self.name)?,
+            StepStatus::Skipped(why) => writeln!(out, "- {}: **left out**, {why}", self.name)?,
         }
         self.figures.iter().try_for_each(|line| writeln!(out, "  - {line}"))
     }
@@ -127,10 +127,10 @@ mod tests {
 
     #[test]
     fn a_step_passes_fails_or_is_left_out_aloud() {
-        let check = |outcome: &Outcome, expected: &str| assert!(outcome.to_string().contains(expected));
-        check(&Step::new("good", &["true"]).run(Path::new(".")).unwrap(), "good: passed");
-        check(&Step::new("bad", &["false"]).run(Path::new(".")).unwrap(), "bad: **failed**");
-        check(&Step::new("none", &["true"]).skip("no tool"), "none: **left out**, no tool");
-        assert!(Step::new("absent", &["./no-such-program"]).run(Path::new(".")).is_err());
+        let check = |outcome: &StepOutcome, expected: &str| assert!(outcome.to_string().contains(expected));
+        check(&RunStep::new("good", &["true"]).run(Path::new(".")).unwrap(), "good: passed");
+        check(&RunStep::new("bad", &["false"]).run(Path::new(".")).unwrap(), "bad: **failed**");
+        check(&RunStep::new("none", &["true"]).skip("no tool"), "none: **left out**, no tool");
+        assert!(RunStep::new("absent", &["./no-such-program"]).run(Path::new(".")).is_err());
     }
 }

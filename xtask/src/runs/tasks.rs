@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use super::step::{Outcome, Step, Verdict};
+use super::step::{RunStep, StepOutcome, StepStatus};
 
 /// What steers the nightly run.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,10 @@ pub fn mutants(root: &Path, names: &[String]) -> Result<bool> {
 pub fn soak(root: &Path) -> Result<bool> {
     let test = |name: &str, which: &[&str]| test_of("eddy-e2e", name, which);
     let steps = [
-        Step::new("programs", &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"]),
+        RunStep::new(
+            "programs",
+            &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"],
+        ),
         test("exactly once, in quiet, reloads, hand-overs and kills", &["--test", "exactly_once"]),
         test("aborts", &["--test", "aborts"]),
         test("shortage", &["--test", "resources"]),
@@ -64,17 +67,17 @@ pub fn soak(root: &Path) -> Result<bool> {
 }
 
 /// A test in its long form.
-fn test_of(package: &str, name: &str, which: &[&str]) -> Step {
+fn test_of(package: &str, name: &str, which: &[&str]) -> RunStep {
     let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", package];
     let options = ["--", "--include-ignored", "--show-output", "--test-threads=1"];
-    Step::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
+    RunStep::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
 }
 
 /// A million requests to generated configurations, put to eddy and to the real NGINX.
-fn nginx_pairs(root: &Path) -> Result<Vec<Outcome>> {
+fn nginx_pairs(root: &Path) -> Result<Vec<StepOutcome>> {
     let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-config", "--test", "nginx"];
     let options = ["many_generated", "--", "--ignored", "--show-output"];
-    let step = Step::new("nginx: a million pairs of requests", &[&words[..], &options].concat())
+    let step = RunStep::new("nginx: a million pairs of requests", &[&words[..], &options].concat())
         .with("EDDY_NGINX_PAIRS", "1000000");
     if test_peers::NGINX.is_present() {
         return run_all(root, &[step]);
@@ -83,16 +86,16 @@ fn nginx_pairs(root: &Path) -> Result<Vec<Outcome>> {
 }
 
 /// A million requests to generated routes, put to eddy and to the real Envoy; one that was ended goes on.
-fn envoy_pairs(root: &Path) -> Step {
+fn envoy_pairs(root: &Path) -> RunStep {
     let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-e2e", "--test", "envoy_conf"];
     let options = ["many_generated", "--", "--ignored", "--show-output"];
-    Step::new("Envoy: a million pairs of requests", &[&words[..], &options].concat())
+    RunStep::new("Envoy: a million pairs of requests", &[&words[..], &options].concat())
         .with("EDDY_ENVOY_PAIRS", "1000000")
         .with("EDDY_ENVOY_LEDGER", &root.join("tests/nightly/envoy.txt").display().to_string())
 }
 
 /// The bridge, where a tool looks at every use of memory; without Clang's sanitizer or Miri what needs it is left out.
-fn bridge_watched(root: &Path) -> Result<Vec<Outcome>> {
+fn bridge_watched(root: &Path) -> Result<Vec<StepOutcome>> {
     let sanitized = test_of(
         "eddy-bridge-e2e",
         "the bridge under the address sanitizer: Rust, Go and C, each loaded by the other, and two processes",
@@ -100,7 +103,7 @@ fn bridge_watched(root: &Path) -> Result<Vec<Outcome>> {
     );
     let miri = ["rustup", "run", "nightly", "cargo", "miri"];
     let messages = ["test", "--quiet", "-p", "eddy-bridge", "--test", "messages"];
-    let messages = Step::new("the bridge's messages under Miri", &[&miri[..], &messages].concat())
+    let messages = RunStep::new("the bridge's messages under Miri", &[&miri[..], &messages].concat())
         // Messages have addresses, which are numbers.
         .with("MIRIFLAGS", "-Zmiri-permissive-provenance");
     let header = ["-fsyntax-only", "-include", "sanitizer/asan_interface.h", "-x", "c", "/dev/null"];
@@ -116,7 +119,7 @@ fn bridge_watched(root: &Path) -> Result<Vec<Outcome>> {
 }
 
 /// Hooks, resumes, replies and resets in random orders, ten million steps each.
-fn random_orders() -> Vec<Step> {
+fn random_orders() -> Vec<RunStep> {
     vec![
         test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
         test_of(
@@ -143,11 +146,11 @@ impl Nightly {
         let corpus = [&corpus[..], &["--", "--show-output"]].concat();
         let corpus = match &self.corpus {
             Some(folders) => {
-                Step::new("own corpus and others, all cuts", &corpus).with("EDDY_CORPUS", folders)
+                RunStep::new("own corpus and others, all cuts", &corpus).with("EDDY_CORPUS", folders)
             }
-            None => Step::new("own corpus alone, all cuts", &corpus),
+            None => RunStep::new("own corpus alone, all cuts", &corpus),
         };
-        let build = Step::new(
+        let build = RunStep::new(
             "programs",
             &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"],
         );
@@ -155,9 +158,9 @@ impl Nightly {
             ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-route", "--test", "route"];
         let routes = [&routes[..], &["agreement", "--", "--show-output"]].concat();
         // Each case is a table and some fifteen requests.
-        let routes = Step::new("routes: index, plain scan and oracle agree, a million requests", &routes)
+        let routes = RunStep::new("routes: index, plain scan and oracle agree, a million requests", &routes)
             .with("PROPTEST_CASES", "40000");
-        let protobuf = Step::new(
+        let protobuf = RunStep::new(
             "protobuf: messages and JSON as the reference for Go takes them, ten million",
             &["crates/eddy-protobuf/tests/differential/run", "10000000"],
         );
@@ -167,17 +170,17 @@ impl Nightly {
         outcomes.extend(run_all(root, &random_orders())?);
         outcomes.extend(bridge_watched(root)?);
         outcomes.extend(self.fuzz(root)?);
-        outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);
+        outcomes.extend(run_all(root, &[RunStep::new("planted faults", &["cargo", "xtask", "mutants"])])?);
         write_result(root, "tests/nightly/RESULT.md", "The nightly run, the last time", &outcomes)
     }
 
-    fn fuzz(&self, root: &Path) -> Result<Vec<Outcome>> {
+    fn fuzz(&self, root: &Path) -> Result<Vec<StepOutcome>> {
         let time = format!("-max_total_time={}", self.fuzz_seconds);
-        let steps: Vec<Step> = targets(root)?
+        let steps: Vec<RunStep> = targets(root)?
             .iter()
             .map(|target| {
                 let words = ["rustup", "run", "nightly", "cargo", "fuzz", "run", target, "--", &time];
-                Step::new(&format!("fuzz {target}, {} s", self.fuzz_seconds), &words).within("fuzz")
+                RunStep::new(&format!("fuzz {target}, {} s", self.fuzz_seconds), &words).within("fuzz")
             })
             .collect();
         if has("rustup", &["run", "nightly", "cargo", "fuzz", "--version"]) {
@@ -206,7 +209,7 @@ fn has(program: &str, arguments: &[&str]) -> bool {
 }
 
 /// Runs one step after the other and says how each went; a failed one does not end the run.
-fn run_all(root: &Path, steps: &[Step]) -> Result<Vec<Outcome>> {
+fn run_all(root: &Path, steps: &[RunStep]) -> Result<Vec<StepOutcome>> {
     let mut outcomes = Vec::new();
     for step in steps {
         let outcome = step.run(root)?;
@@ -217,12 +220,12 @@ fn run_all(root: &Path, steps: &[Step]) -> Result<Vec<Outcome>> {
 }
 
 /// Writes what became of a run, with the commit it was of; whether nothing failed.
-fn write_result(root: &Path, path: &str, title: &str, outcomes: &[Outcome]) -> Result<bool> {
+fn write_result(root: &Path, path: &str, title: &str, outcomes: &[StepOutcome]) -> Result<bool> {
     let commit = Command::new("git").args(["log", "-1", "--format=%h"]).current_dir(root).output()?;
     let mut text = format!("# {title}\n\nOf {}.\n\n", String::from_utf8_lossy(&commit.stdout).trim());
     for outcome in outcomes {
         write!(text, "{outcome}")?;
-        if let Verdict::Skipped(why) = outcome.verdict {
+        if let StepStatus::Skipped(why) = outcome.verdict {
             writeln!(io::stdout().lock(), "left out: {}: {why}", outcome.name)?;
         }
     }
@@ -231,7 +234,7 @@ fn write_result(root: &Path, path: &str, title: &str, outcomes: &[Outcome]) -> R
         std::fs::create_dir_all(folder)?;
     }
     std::fs::write(&path, text).with_context(|| format!("can't write `{}`", path.display()))?;
-    Ok(outcomes.iter().all(|outcome| outcome.verdict != Verdict::Failed))
+    Ok(outcomes.iter().all(|outcome| outcome.verdict != StepStatus::Failed))
 }
 
 /// Where cargo builds: two folders above this program.

@@ -1,22 +1,26 @@
 //! All rules, one after the other.
 
-use super::source::Sources;
+use super::source::RustSources;
 use super::{
-    Problem, divergences, documents, edges, examples, files, markers, modules, purity, reference, sizes,
-    unsafety,
+    Problem, divergences, documents, edges, examples, files, markers, modules, names, purity, reference,
+    sizes, unsafety, words,
 };
 use crate::docs::Page;
 use crate::metadata::Workspace;
-use crate::tree::Tree;
+use crate::tree::SourceTree;
 
 /// Every problem of the tree, sorted by place; `pages` are those made from the code.
-pub fn check(tree: &Tree, workspace: &Workspace, pages: &[Page]) -> Vec<Problem> {
-    let (sources, mut problems) = Sources::parse(tree);
+pub fn check(tree: &SourceTree, workspace: &Workspace, pages: &[Page]) -> Vec<Problem> {
+    let (sources, mut problems) = RustSources::parse(tree);
     problems.extend(edges::check(workspace));
     problems.extend(purity::check(&sources, workspace));
     problems.extend(unsafety::check(&sources, workspace));
     problems.extend(sizes::check(&sources));
     problems.extend(modules::check(&sources));
+    problems.extend(names::check(&sources));
+    if std::env::var_os("TIDY_WORDS").is_some() {
+        problems.extend(words::check(tree, &sources));
+    }
     problems.extend(files::check(tree, &sources, workspace));
     problems.extend(markers::check(tree));
     problems.extend(documents::check(tree));

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Problem;
-use super::source::Sources;
-use crate::tree::Tree;
+use super::source::RustSources;
+use crate::tree::SourceTree;
 
 /// Every list that is too long, and every difference that names no test that is there.
-pub(super) fn check(tree: &Tree, sources: &Sources<'_>) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>) -> Vec<Problem> {
     let Some(text) = tree.text(PAGE) else { return Vec::new() };
     let tests = tests(sources);
     let mut problems = Vec::new();
@@ -50,7 +50,7 @@ fn last_cell(line: &str) -> &str {
 }
 
 /// The names of all tests.
-fn tests(sources: &Sources<'_>) -> BTreeSet<String> {
+fn tests(sources: &RustSources<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for source in sources.iter() {
         gather(&source.syntax.items, &mut names);

@@ -1,10 +1,10 @@
 //! Links in documents lead somewhere.
 
 use super::Problem;
-use crate::tree::{Tree, join};
+use crate::tree::{SourceTree, join};
 
 /// Every link of a document to a file or heading that isn't there.
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree) -> Vec<Problem> {
     let mut problems = Vec::new();
     // A text in a crate's sources is a piece of a page that is published elsewhere, where its links are checked.
     for (path, text) in tree.with_extension("md").filter(|(path, _)| !path.contains("/src/")) {
@@ -17,7 +17,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-fn judge(tree: &Tree, path: &str, text: &str, target: &str) -> Option<String> {
+fn judge(tree: &SourceTree, path: &str, text: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
     }
@@ -52,7 +52,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
 }
 
 /// Lines outside fenced code, with inline code blanked.
-fn prose(text: &str) -> Vec<(usize, String)> {
+pub(super) fn prose(text: &str) -> Vec<(usize, String)> {
     let mut is_code = false;
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -1,14 +1,14 @@
 //! Which crate may import which: the picture in ARCHITECTURE.md, as a table.
 
 use super::Problem;
-use crate::metadata::{Import, Package, Workspace};
+use crate::metadata::{Import, Workspace, WorkspacePackage};
 
 /// Every problem with what packages import.
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     workspace.packages.iter().flat_map(check_package).collect()
 }
 
-fn check_package(package: &Package) -> Vec<Problem> {
+fn check_package(package: &WorkspacePackage) -> Vec<Problem> {
     if FREE.contains(&package.name.as_str()) || !package.manifest.starts_with("crates/") {
         return Vec::new();
     }

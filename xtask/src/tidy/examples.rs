@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Problem;
-use super::source::Sources;
-use crate::tree::Tree;
+use super::source::RustSources;
+use crate::tree::SourceTree;
 
 /// Every example that no test mentions.
-pub(super) fn check(tree: &Tree, sources: &Sources<'_>) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>) -> Vec<Problem> {
     let below = tree.iter().filter_map(|(path, _)| path.strip_prefix("examples/"));
     let examples: BTreeSet<&str> = below.filter_map(|path| path.split('/').next()).collect();
     let mentions = |example: &str| {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::Problem;
-use super::source::{Source, Sources};
+use super::source::{RustSource, RustSources};
 use crate::metadata::Workspace;
-use crate::tree::{Tree, join};
+use crate::tree::{SourceTree, join};
 
 /// Every Rust file that no `mod` leads to, and every manifest that doesn't take over the workspace's lints.
-pub(super) fn check(tree: &Tree, sources: &Sources<'_>, workspace: &Workspace) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
     let mut reached = BTreeSet::new();
     for root in workspace.packages.iter().flat_map(|package| &package.roots) {
         if let Some(source) = sources.get(&root.path) {
@@ -31,7 +31,7 @@ pub(super) fn check(tree: &Tree, sources: &Sources<'_>, workspace: &Workspace) -
 
 /// Follows the `mod` lines of a file at `path`, whose children lie in `folder`.
 fn reach(
-    sources: &Sources<'_>,
+    sources: &RustSources<'_>,
     items: &[syn::Item],
     path: &str,
     folder: &str,
@@ -56,13 +56,13 @@ fn reach(
     }
 }
 
-fn find<'s, 't>(sources: &'s Sources<'t>, folder: &str, name: &str) -> Option<&'s Source<'t>> {
+fn find<'s, 't>(sources: &'s RustSources<'t>, folder: &str, name: &str) -> Option<&'s RustSource<'t>> {
     let beside = join(folder, &format!("{name}.rs"));
     sources.get(&beside).or_else(|| sources.get(&join(folder, &format!("{name}/mod.rs"))))
 }
 
 /// Where the modules of a file lie: beside `mod.rs`, else in a folder named like the file.
-fn children_folder(source: &Source<'_>) -> String {
+fn children_folder(source: &RustSource<'_>) -> String {
     let path = source.path.trim_end_matches(".rs");
     path.strip_suffix("/mod").unwrap_or(path).to_owned()
 }

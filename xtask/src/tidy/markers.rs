@@ -1,10 +1,10 @@
 //! Unfinished work has an issue.
 
 use super::Problem;
-use crate::tree::Tree;
+use crate::tree::SourceTree;
 
 /// Every mark of unfinished work that doesn't name its issue.
-pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (path, text) in tree.iter() {
         if !EXTENSIONS.iter().any(|ext| path.ends_with(ext)) {

@@ -8,12 +8,14 @@ mod examples;
 mod files;
 mod markers;
 mod modules;
+mod names;
 mod problem;
 mod purity;
 mod reference;
 mod sizes;
 mod source;
 mod unsafety;
+mod words;
 
 pub use check::check;
 pub use problem::Problem;

@@ -1,17 +1,17 @@
 //! Modules say what they own: in their name, in their first line and by what `mod.rs` leaves out.
 
 use super::Problem;
-use super::source::{Source, Sources, line};
+use super::source::{RustSource, RustSources, line};
 
 /// Every module with a name that says nothing, a `mod.rs` with logic, or no word on what it is.
-pub(super) fn check(sources: &Sources<'_>) -> Vec<Problem> {
+pub(super) fn check(sources: &RustSources<'_>) -> Vec<Problem> {
     sources
         .iter()
         .flat_map(|source| [check_name(source), check_contents(source), check_first_line(source)].concat())
         .collect()
 }
 
-fn check_name(source: &Source<'_>) -> Vec<Problem> {
+fn check_name(source: &RustSource<'_>) -> Vec<Problem> {
     let parts = source.path.trim_end_matches(".rs").split('/');
     let vague = parts
         .filter(|part| VAGUE.contains(part) || VAGUE.iter().any(|word| part.ends_with(&format!("-{word}"))));
@@ -32,7 +32,7 @@ fn vague_message(name: &str) -> String {
     format!("`{name}` says nothing about what the module owns; name it after its subject")
 }
 
-fn check_contents(source: &Source<'_>) -> Vec<Problem> {
+fn check_contents(source: &RustSource<'_>) -> Vec<Problem> {
     // Below `tests/` a `mod.rs` is how targets share code without becoming a target.
     if source.is_test() || !source.path.ends_with("/mod.rs") {
         return Vec::new();
@@ -48,7 +48,7 @@ fn is_contents(item: &syn::Item) -> bool {
     is_list || matches!(item, syn::Item::Use(_))
 }
 
-fn check_first_line(source: &Source<'_>) -> Vec<Problem> {
+fn check_first_line(source: &RustSource<'_>) -> Vec<Problem> {
     let is_said = source.syntax.attrs.iter().any(|attribute| {
         attribute.path().is_ident("doc") && matches!(attribute.style, syn::AttrStyle::Inner(_))
     });

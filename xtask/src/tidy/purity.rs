@@ -3,11 +3,11 @@
 use syn::visit::{self, Visit};
 
 use super::Problem;
-use super::source::{Source, Sources, is_for_tests, line};
+use super::source::{RustSource, RustSources, is_for_tests, line};
 use crate::metadata::Workspace;
 
 /// Every use of the outer world in a pure crate.
-pub(super) fn check(sources: &Sources<'_>, workspace: &Workspace) -> Vec<Problem> {
+pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
     for package in &workspace.packages {
         if !NO_IO.contains(&package.name.as_str()) {
@@ -26,19 +26,19 @@ pub(super) fn check(sources: &Sources<'_>, workspace: &Workspace) -> Vec<Problem
     problems
 }
 
-fn check_source(source: &Source<'_>, package: &str) -> Vec<Problem> {
-    let mut finder = Finder { source, package, problems: Vec::new() };
+fn check_source(source: &RustSource<'_>, package: &str) -> Vec<Problem> {
+    let mut finder = PurityVisitor { source, package, problems: Vec::new() };
     finder.visit_file(&source.syntax);
     finder.problems
 }
 
-struct Finder<'s> {
-    source: &'s Source<'s>,
+struct PurityVisitor<'s> {
+    source: &'s RustSource<'s>,
     package: &'s str,
     problems: Vec<Problem>,
 }
 
-impl Finder<'_> {
+impl PurityVisitor<'_> {
     fn judge(&mut self, names: &[String], line: usize) {
         let [first, second, ..] = names else { return };
         let is_outer = first == "std" && OUTER.contains(&second.as_str());
@@ -67,7 +67,7 @@ impl Finder<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Finder<'_> {
+impl<'ast> Visit<'ast> for PurityVisitor<'_> {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         if !is_for_tests(&item.attrs) {
             visit::visit_item_mod(self, item);

@@ -2,10 +2,10 @@
 
 use super::Problem;
 use crate::docs::Page;
-use crate::tree::Tree;
+use crate::tree::SourceTree;
 
 /// Every published page that differs from what the code makes, or is missing.
-pub(super) fn check(tree: &Tree, pages: &[Page]) -> Vec<Problem> {
+pub(super) fn check(tree: &SourceTree, pages: &[Page]) -> Vec<Problem> {
     let stale = pages.iter().filter_map(|page| {
         let message = match tree.text(&page.path) {
             None => "this page is made from the code and is missing; run `cargo xtask docs`".to_owned(),

@@ -4,15 +4,15 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 use super::Problem;
-use super::source::{Source, Sources, is_for_tests, line};
+use super::source::{RustSource, RustSources, is_for_tests, line};
 
 /// Every file and function that is too long; tests may be longer.
-pub(super) fn check(sources: &Sources<'_>) -> Vec<Problem> {
+pub(super) fn check(sources: &RustSources<'_>) -> Vec<Problem> {
     sources.iter().filter(|source| !source.is_test()).flat_map(check_source).collect()
 }
 
-fn check_source(source: &Source<'_>) -> Vec<Problem> {
-    let mut finder = Finder { path: source.path, test_lines: 0, problems: Vec::new() };
+fn check_source(source: &RustSource<'_>) -> Vec<Problem> {
+    let mut finder = SizeVisitor { path: source.path, test_lines: 0, problems: Vec::new() };
     finder.visit_file(&source.syntax);
     let lines = source.text.lines().count() - finder.test_lines;
     let allowed =
@@ -25,13 +25,13 @@ fn check_source(source: &Source<'_>) -> Vec<Problem> {
     finder.problems
 }
 
-struct Finder<'s> {
+struct SizeVisitor<'s> {
     path: &'s str,
     test_lines: usize,
     problems: Vec<Problem>,
 }
 
-impl Finder<'_> {
+impl SizeVisitor<'_> {
     fn judge(&mut self, name: &syn::Ident, whole: &impl Spanned) {
         let lines = lines(whole);
         if lines > FUNCTION_LINES_MAX {
@@ -43,7 +43,7 @@ impl Finder<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Finder<'_> {
+impl<'ast> Visit<'ast> for SizeVisitor<'_> {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         if is_for_tests(&item.attrs) {
             self.test_lines += lines(item);

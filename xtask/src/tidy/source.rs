@@ -5,29 +5,29 @@ use std::collections::BTreeMap;
 use syn::spanned::Spanned;
 
 use super::Problem;
-use crate::tree::Tree;
+use crate::tree::SourceTree;
 
 /// The Rust files of the tree.
-pub(super) struct Sources<'t> {
-    files: BTreeMap<&'t str, Source<'t>>,
+pub(super) struct RustSources<'t> {
+    files: BTreeMap<&'t str, RustSource<'t>>,
 }
 
 /// One Rust file.
-pub(super) struct Source<'t> {
+pub(super) struct RustSource<'t> {
     pub(super) path: &'t str,
     pub(super) text: &'t str,
     pub(super) syntax: syn::File,
 }
 
-impl<'t> Sources<'t> {
+impl<'t> RustSources<'t> {
     /// Reads every Rust file; those that are no Rust are problems.
-    pub(super) fn parse(tree: &'t Tree) -> (Self, Vec<Problem>) {
+    pub(super) fn parse(tree: &'t SourceTree) -> (Self, Vec<Problem>) {
         let mut files = BTreeMap::new();
         let mut problems = Vec::new();
         for (path, text) in tree.with_extension("rs") {
             match syn::parse_file(text) {
                 Ok(syntax) => {
-                    files.insert(path, Source { path, text, syntax });
+                    files.insert(path, RustSource { path, text, syntax });
                 }
                 Err(error) => problems.push(Problem::at(path, error.span().start().line, error.to_string())),
             }
@@ -35,16 +35,16 @@ impl<'t> Sources<'t> {
         (Self { files }, problems)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Source<'t>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &RustSource<'t>> {
         self.files.values()
     }
 
-    pub(super) fn get(&self, path: &str) -> Option<&Source<'t>> {
+    pub(super) fn get(&self, path: &str) -> Option<&RustSource<'t>> {
         self.files.get(path)
     }
 }
 
-impl Source<'_> {
+impl RustSource<'_> {
     /// Whether the file holds tests or benches, so that rules for products don't apply.
     pub(super) fn is_test(&self) -> bool {
         let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", self.path));

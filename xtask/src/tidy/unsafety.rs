@@ -3,11 +3,11 @@
 use syn::visit::{self, Visit};
 
 use super::Problem;
-use super::source::{Source, Sources, line};
+use super::source::{RustSource, RustSources, line};
 use crate::metadata::{RootKind, Workspace};
 
 /// Every `unsafe` where none may be, and every crate that doesn't forbid it.
-pub(super) fn check(sources: &Sources<'_>, workspace: &Workspace) -> Vec<Problem> {
+pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
     let outside = sources.iter().filter(|source| !may_be_unsafe(source.path));
     let mut problems: Vec<Problem> = outside.flat_map(check_source).collect();
     // The entry point of a fuzz target is a macro that is unsafe inside.
@@ -34,26 +34,26 @@ fn forbids_unsafe(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-fn check_source(source: &Source<'_>) -> Vec<Problem> {
-    let mut finder = Finder { path: source.path, is_test: source.is_test(), problems: Vec::new() };
+fn check_source(source: &RustSource<'_>) -> Vec<Problem> {
+    let mut finder = UnsafetyVisitor { path: source.path, is_test: source.is_test(), problems: Vec::new() };
     finder.visit_file(&source.syntax);
     finder.problems
 }
 
-struct Finder<'s> {
+struct UnsafetyVisitor<'s> {
     path: &'s str,
     is_test: bool,
     problems: Vec<Problem>,
 }
 
-impl Finder<'_> {
+impl UnsafetyVisitor<'_> {
     fn found(&mut self, line: usize) {
         let message = format!("`unsafe` is allowed only below {}", UNSAFE_FOLDERS.join(", "));
         self.problems.push(Problem::at(self.path, line, message));
     }
 }
 
-impl<'ast> Visit<'ast> for Finder<'_> {
+impl<'ast> Visit<'ast> for UnsafetyVisitor<'_> {
     fn visit_expr_unsafe(&mut self, item: &'ast syn::ExprUnsafe) {
         self.found(line(item));
         visit::visit_expr_unsafe(self, item);

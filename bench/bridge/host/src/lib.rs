@@ -5,9 +5,9 @@ mod figures;
 pub use self::figures::{Allocated, Native, Order, Reader, serve_native};
 
 /// Reads what it is given: the first byte of each text, and the length.
-struct Reading;
+struct NativeReader;
 
-impl Native for Reading {
+impl Native for NativeReader {
     fn empty_short(&self) {}
 
     fn text_short(&self, text: &str) -> u64 {
@@ -76,4 +76,4 @@ fn read_batch(texts: &[&str]) -> u64 {
     texts.iter().map(|text| read(text.as_bytes())).sum()
 }
 
-eddy_bridge::export! { eddy_bridge::offer(serve_native(Reading)) }
+eddy_bridge::export! { eddy_bridge::offer(serve_native(NativeReader)) }

@@ -15,7 +15,7 @@ use eddy_bench_bridge::{Order, Reader};
 use eddy_bridge::Go;
 
 use self::measure::{Row, least};
-use self::plain::Plain;
+use self::plain::PlainExports;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => 10,
     };
     let reader = Reader::bind(&Go::open(&path)?)?;
-    let plain = Plain::find(&path)?;
+    let plain = PlainExports::find(&path)?;
     let rows = waited(&reader, &plain, repeats).into_iter().chain(under_way::rows(&reader, repeats));
     let mut output = std::io::stdout().lock();
     for row in rows {
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Calls whose caller waits, and exported functions of Go without the bridge.
-fn waited(reader: &Reader, plain: &Plain, repeats: u32) -> Vec<Row> {
+fn waited(reader: &Reader, plain: &PlainExports, repeats: u32) -> Vec<Row> {
     let texts = texts();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let bytes = bytes();

@@ -5,12 +5,12 @@ use std::mem::transmute;
 use std::os::unix::ffi::OsStrExt;
 
 /// Functions of Go that do nothing.
-pub(crate) struct Plain {
+pub(crate) struct PlainExports {
     empty: unsafe extern "C" fn(*mut u64),
     barrier: unsafe extern "C" fn(*mut u64),
 }
 
-impl Plain {
+impl PlainExports {
     /// Finds them in a library that is loaded.
     pub(crate) fn find(path: &OsStr) -> Result<Self, Box<dyn std::error::Error>> {
         let path = CString::new(path.as_bytes())?;

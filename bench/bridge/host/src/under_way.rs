@@ -17,7 +17,7 @@ pub(crate) fn rows(reader: &Reader, repeats: u32) -> Vec<Row> {
     let texts = texts();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let bytes = bytes();
-    let calls: [(&str, &(dyn Fn() -> Call + Sync)); 5] = [
+    let calls: [(&str, &(dyn Fn() -> BoxedCall + Sync)); 5] = [
         ("empty-rust-go-async", &|| later(reader.empty_later())),
         ("text-rust-go-async", &|| later(reader.text_later(TEXT32))),
         ("struct-rust-go-async", &|| later(reader.order_later(&SAMPLE))),
@@ -38,22 +38,22 @@ pub(crate) fn rows(reader: &Reader, repeats: u32) -> Vec<Row> {
     rows
 }
 
-type Call = Pin<Box<dyn Future<Output = ()>>>;
+type BoxedCall = Pin<Box<dyn Future<Output = ()>>>;
 
-fn later<T>(call: impl Future<Output = Result<T, eddy_bridge::Fault>> + 'static) -> Call {
+fn later<T>(call: impl Future<Output = Result<T, eddy_bridge::BridgeError>> + 'static) -> BoxedCall {
     Box::pin(async {
         call.await.expect(ANSWERED);
     })
 }
 
 /// What a call takes of the time of a thread that has many under way, in ns.
-fn a_call(repeats: u32, call: &dyn Fn() -> Call) -> f64 {
+fn a_call(repeats: u32, call: &dyn Fn() -> BoxedCall) -> f64 {
     least(repeats, &mut || drive(call, BATCH, UNDER_WAY)) / BATCH as f64
 }
 
 /// Makes so many calls, with at most so many under way, and waits for each, the oldest first.
-fn drive(call: &dyn Fn() -> Call, count: usize, under_way: usize) {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+fn drive(call: &dyn Fn() -> BoxedCall, count: usize, under_way: usize) {
+    let waker = Waker::from(Arc::new(ThreadUnparker(thread::current())));
     let mut context = Context::from_waker(&waker);
     let mut calls = VecDeque::with_capacity(under_way);
     let mut begun = 0;
@@ -69,9 +69,9 @@ fn drive(call: &dyn Fn() -> Call, count: usize, under_way: usize) {
     }
 }
 
-struct Unpark(Thread);
+struct ThreadUnparker(Thread);
 
-impl Wake for Unpark {
+impl Wake for ThreadUnparker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }

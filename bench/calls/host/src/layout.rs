@@ -13,7 +13,7 @@ pub(crate) struct Text {
 /// A header field as ranges of the request's bytes, a `bench_field`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct Field {
+pub(crate) struct BenchField {
     pub(crate) name_start: u32,
     pub(crate) name_end: u32,
     pub(crate) value_start: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Field {
 #[repr(C)]
 pub(crate) struct Request {
     pub(crate) bytes: *const u8,
-    pub(crate) fields: *const Field,
+    pub(crate) fields: *const BenchField,
     pub(crate) bytes_length: u32,
     pub(crate) fields_length: u32,
     pub(crate) edits: *mut u8,
@@ -48,7 +48,7 @@ pub(crate) struct Operation {
 pub(crate) struct Copy {
     pub(crate) request: *mut Request,
     pub(crate) bytes: *mut u8,
-    pub(crate) fields: *mut Field,
+    pub(crate) fields: *mut BenchField,
     pub(crate) texts: *mut [Text; 2],
 }
 

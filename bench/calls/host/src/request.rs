@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
-use crate::layout::{Copy, Field, Hook, Host, Operation, Request, Text};
+use crate::layout::{BenchField, Copy, Hook, Host, Operation, Request, Text};
 
 /// A request with the memory it is laid out in. It stays where it is: the guest's view points into it.
 pub(crate) struct Message {
@@ -15,7 +15,7 @@ pub(crate) struct Message {
 /// What the host knows of a request.
 struct Content {
     bytes: Vec<u8>,
-    fields: Vec<Field>,
+    fields: Vec<BenchField>,
     /// Changes that the guest asked for.
     changes: Vec<(Vec<u8>, Vec<u8>)>,
 }
@@ -107,7 +107,7 @@ impl Content {
         self.bytes.extend_from_slice(value.as_bytes());
         let id = if name == "authorization" { AUTHORIZATION } else { 0 };
         let value_end = length_of(&self.bytes);
-        self.fields.push(Field { name_start, name_end: value_start, value_start, value_end, id });
+        self.fields.push(BenchField { name_start, name_end: value_start, value_start, value_end, id });
     }
 
     fn text(&self, start: u32, end: u32) -> &[u8] {

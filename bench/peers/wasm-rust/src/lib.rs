@@ -14,13 +14,13 @@ use proxy_wasm::types::{ContextType, LogLevel};
 use serde::Deserialize;
 
 proxy_wasm::main! {{
-    proxy_wasm::set_root_context(|_| Box::new(Root { filter: Filter::Passthrough }));
+    proxy_wasm::set_root_context(|_| Box::new(WasmRootContext { filter: WasmFilterKind::Passthrough }));
 }}
 
 /// What the configuration says.
 #[derive(Deserialize)]
 #[serde(tag = "filter", rename_all = "kebab-case")]
-enum Config {
+enum WasmFilterConfig {
     Passthrough,
     BasicAuth { username: String, password: String },
     HeaderGetSet,
@@ -28,29 +28,29 @@ enum Config {
 }
 
 /// Which filter it is, with what it needs.
-enum Filter {
+enum WasmFilterKind {
     Passthrough,
     BasicAuth(Rc<[u8]>),
     HeaderGetSet,
     BodyRead,
 }
 
-struct Root {
-    filter: Filter,
+struct WasmRootContext {
+    filter: WasmFilterKind,
 }
 
-impl Context for Root {}
+impl Context for WasmRootContext {}
 
-impl RootContext for Root {
+impl RootContext for WasmRootContext {
     fn on_configure(&mut self, _: usize) -> bool {
         let config = serde_json::from_slice(&self.get_plugin_configuration().unwrap_or_default());
         self.filter = match config {
-            Ok(Config::Passthrough) => Filter::Passthrough,
-            Ok(Config::BasicAuth { username, password }) => {
-                Filter::BasicAuth(format!("{username}:{password}").into_bytes().into())
+            Ok(WasmFilterConfig::Passthrough) => WasmFilterKind::Passthrough,
+            Ok(WasmFilterConfig::BasicAuth { username, password }) => {
+                WasmFilterKind::BasicAuth(format!("{username}:{password}").into_bytes().into())
             }
-            Ok(Config::HeaderGetSet) => Filter::HeaderGetSet,
-            Ok(Config::BodyRead) => Filter::BodyRead,
+            Ok(WasmFilterConfig::HeaderGetSet) => WasmFilterKind::HeaderGetSet,
+            Ok(WasmFilterConfig::BodyRead) => WasmFilterKind::BodyRead,
             Err(error) => {
                 complain(&format!("the configuration: {error}"));
                 return false;
@@ -65,10 +65,10 @@ impl RootContext for Root {
 
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
         Some(match &self.filter {
-            Filter::Passthrough => Box::new(Passthrough),
-            Filter::BasicAuth(expected) => Box::new(auth::BasicAuth::new(Rc::clone(expected))),
-            Filter::HeaderGetSet => Box::new(headers::HeaderGetSet),
-            Filter::BodyRead => Box::new(body::BodyRead),
+            WasmFilterKind::Passthrough => Box::new(Passthrough),
+            WasmFilterKind::BasicAuth(expected) => Box::new(auth::BasicAuth::new(Rc::clone(expected))),
+            WasmFilterKind::HeaderGetSet => Box::new(headers::HeaderGetSet),
+            WasmFilterKind::BodyRead => Box::new(body::BodyRead),
         })
     }
 }

@@ -32,13 +32,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Waits for a future on this thread; a program with a runtime awaits it there.
 fn wait<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
+    struct UnparkWaker(Thread);
+    impl Wake for UnparkWaker {
         fn wake(self: Arc<Self>) {
             self.0.unpark();
         }
     }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = Waker::from(Arc::new(UnparkWaker(thread::current())));
     let mut future = pin!(future);
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {

@@ -6,32 +6,39 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use eddy_bridge::{Fault, FaultKind, ReplyFuture, Served, spawn};
-use eddy_bridge_ring::{Failure, Handler, Incoming, Workers};
+use eddy_bridge::{BridgeError, BridgeErrorKind, ReplyFuture, ServiceImplementation, spawn};
+use eddy_bridge_ring::{CallFailure, CallHandler, Incoming, Workers};
 
 use crate::{ABSENT, BIND, CALL, DIFFERENT, FAULT, words};
 
 /// Answers calls of another process from services: methods that wait on threads of its own, async ones on the executor of
 /// [`eddy_bridge::set_executor`].
 #[derive(Debug)]
-pub struct Answers {
-    services: Arc<Vec<Served>>,
+pub struct ServiceHandler {
+    services: Arc<Vec<ServiceImplementation>>,
     workers: Workers,
 }
 
-impl Answers {
+impl ServiceHandler {
     /// Starts as many threads as are given, each of which answers one call at a time; so many more calls wait. Calls of
     /// async methods need none: the link's [`calls_max`](eddy_bridge_ring::Limits::calls_max) is their limit.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(services: Vec<Served>, threads: usize, waiting_max: usize) -> io::Result<Self> {
+    pub fn start(
+        services: Vec<ServiceImplementation>,
+        threads: usize,
+        waiting_max: usize,
+    ) -> io::Result<Self> {
         let services = Arc::new(services);
         let known = Arc::clone(&services);
         let workers = Workers::start(threads, waiting_max, move |call| match call.method() {
             BIND => bind(&known, call.bytes()),
             CALL => answer(&known, call.bytes()),
-            other => Err(Failure::new(Failure::UNKNOWN_METHOD, format!("the bridge has no method {other}"))),
+            other => Err(CallFailure::new(
+                CallFailure::UNKNOWN_METHOD,
+                format!("the bridge has no method {other}"),
+            )),
         })?;
         Ok(Self { services, workers })
     }
@@ -46,7 +53,7 @@ impl Answers {
     }
 }
 
-impl Handler for Answers {
+impl CallHandler for ServiceHandler {
     fn handle(&self, call: Incoming) {
         match self.later(&call) {
             Some(answer) => spawn(Box::pin(tell(call, answer))),
@@ -73,23 +80,25 @@ async fn tell(call: Incoming, answer: ReplyFuture) {
     }
 }
 
-fn bind(services: &[Served], question: &[u8]) -> Result<Vec<u8>, Failure> {
-    let absent = || Failure::new(ABSENT, "there is no such service");
+fn bind(services: &[ServiceImplementation], question: &[u8]) -> Result<Vec<u8>, CallFailure> {
+    let absent = || CallFailure::new(ABSENT, "there is no such service");
     let (shape, name) = question.split_first_chunk().ok_or_else(absent)?;
     let number = services.iter().position(|service| service.name().as_bytes() == name).ok_or_else(absent)?;
     if services[number].shape() != u64::from_ne_bytes(*shape) {
-        return Err(Failure::new(DIFFERENT, "the service has another declaration"));
+        return Err(CallFailure::new(DIFFERENT, "the service has another declaration"));
     }
     Ok((number as u64).to_ne_bytes().to_vec())
 }
 
-fn answer(services: &[Served], request: &[u8]) -> Result<Vec<u8>, Failure> {
-    let malformed = || failure(&Fault::new(FaultKind::Malformed, "the request has no whole words"));
+fn answer(services: &[ServiceImplementation], request: &[u8]) -> Result<Vec<u8>, CallFailure> {
+    let malformed =
+        || failure(&BridgeError::new(BridgeErrorKind::Malformed, "the request has no whole words"));
     let request = words::of(request).ok_or_else(malformed)?;
     let (target, request) = request.split_first().ok_or_else(malformed)?;
     let (service, method) = words::halves(*target);
-    let unknown =
-        || failure(&Fault::new(FaultKind::Unknown, format!("there is no service number {service}")));
+    let unknown = || {
+        failure(&BridgeError::new(BridgeErrorKind::Unknown, format!("there is no service number {service}")))
+    };
     let index = usize::try_from(service).unwrap_or(usize::MAX);
     let service = services.get(index).ok_or_else(unknown)?;
     let reply = service.dispatch(method, request).map_err(|fault| failure(&fault))?;
@@ -102,6 +111,6 @@ fn bytes(words: &[u64]) -> Vec<u8> {
     bytes
 }
 
-fn failure(fault: &Fault) -> Failure {
-    Failure::new(FAULT + fault.kind as u32, fault.text.clone())
+fn failure(fault: &BridgeError) -> CallFailure {
+    CallFailure::new(FAULT + fault.kind as u32, fault.text.clone())
 }

@@ -14,15 +14,15 @@ mod answers;
 mod apart;
 mod words;
 
-pub use answers::Answers;
-pub use apart::{BindError, RemoteProcess};
+pub use answers::ServiceHandler;
+pub use apart::{RemoteBindError, RemoteProcess};
 
 /// Finds a service.
 const BIND: u32 = 0;
 /// Calls a method of one.
 const CALL: u32 = 1;
 /// There is no such service.
-const ABSENT: u32 = eddy_bridge_ring::Failure::FIRST_OWN;
+const ABSENT: u32 = eddy_bridge_ring::CallFailure::FIRST_OWN;
 /// The service was made from another declaration.
 const DIFFERENT: u32 = ABSENT + 1;
 /// Added to the kind of a fault.

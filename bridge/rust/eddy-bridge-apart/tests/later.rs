@@ -7,13 +7,13 @@ mod waiting;
 
 use std::time::{Duration, Instant};
 
-use eddy_bridge::{Failure, Fault, FaultKind};
+use eddy_bridge::{BridgeError, BridgeErrorKind, MethodError};
 use eddy_bridge_e2e::Echo;
 
-use crate::process::Process;
+use crate::process::GoProcess;
 use crate::waiting::{until, wait};
 
-fn echo(process: &Process) -> Echo {
+fn echo(process: &GoProcess) -> Echo {
     Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap())
 }
 
@@ -22,7 +22,7 @@ const CALLS: usize = 1024;
 
 #[test]
 fn answers_come_in_any_order() {
-    let process = Process::start("order");
+    let process = GoProcess::start("order");
     let echo = echo(&process);
     let calls: Vec<_> =
         (0..200_u32).map(|number| (number, echo.later(&number.to_string(), 200 - number))).collect();
@@ -35,35 +35,35 @@ fn answers_come_in_any_order() {
 
 #[test]
 fn a_call_begins_at_once_and_outlives_what_it_was_made_by() {
-    let process = Process::start("outlives");
+    let process = GoProcess::start("outlives");
     let call = echo(&process).later("by nobody any more", 20);
     assert_eq!(wait(call).unwrap(), "by nobody any more");
 }
 
 #[test]
 fn a_dead_process_ends_all_calls() {
-    let mut process = Process::start("ends");
+    let mut process = GoProcess::start("ends");
     let echo = echo(&process);
     let calls: Vec<_> = (0..CALLS).map(|_| echo.for_ever()).collect();
     // One call of these is beyond the limit as long as all are under way.
-    assert_eq!(echo.nothing().unwrap_err().kind, FaultKind::Overloaded);
+    assert_eq!(echo.nothing().unwrap_err().kind, BridgeErrorKind::Overloaded);
     process.child.kill().unwrap();
     for call in calls {
         let fault = wait(call).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Closed, "{fault}");
+        assert_eq!(fault.kind, BridgeErrorKind::Closed, "{fault}");
         assert!(fault.text.contains("it died or closed the link"), "{fault}");
     }
-    assert_eq!(wait(echo.for_ever()).unwrap_err().kind, FaultKind::Closed);
+    assert_eq!(wait(echo.for_ever()).unwrap_err().kind, BridgeErrorKind::Closed);
 }
 
 #[test]
 fn a_call_ends_by_its_deadline_on_both_sides() {
-    let process = Process::start("deadline");
+    let process = GoProcess::start("deadline");
     let apart = process.linked_within(Duration::from_secs(1));
     let echo = Echo::with(apart.bind("Echo", Echo::SHAPE).unwrap());
     let begun = Instant::now();
     let fault = wait(echo.for_ever()).unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Deadline, "{fault}");
+    assert_eq!(fault.kind, BridgeErrorKind::Deadline, "{fault}");
     assert!(begun.elapsed() >= Duration::from_secs(1));
     let patient = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     until(|| patient.ended().unwrap() == 1);
@@ -71,29 +71,29 @@ fn a_call_ends_by_its_deadline_on_both_sides() {
 
 #[test]
 fn more_calls_than_the_link_allows_are_refused() {
-    let process = Process::start("crowded");
+    let process = GoProcess::start("crowded");
     let echo = echo(&process);
     let calls: Vec<_> = (0..CALLS).map(|_| echo.for_ever()).collect();
-    assert_eq!(wait(echo.for_ever()).unwrap_err().kind, FaultKind::Overloaded);
+    assert_eq!(wait(echo.for_ever()).unwrap_err().kind, BridgeErrorKind::Overloaded);
     drop(calls);
     until(|| echo.ended().is_ok_and(|ended| ended == CALLS as u64));
 }
 
 #[test]
 fn a_panic_in_a_goroutine_is_an_error_with_its_text() {
-    let process = Process::start("panic");
+    let process = GoProcess::start("panic");
     let echo = echo(&process);
     let failure = wait(echo.explode_later("the end")).unwrap_err();
-    assert_eq!(failure, Failure::Fault(Fault::new(FaultKind::Panic, "the end")));
+    assert_eq!(failure, MethodError::Fault(BridgeError::new(BridgeErrorKind::Panic, "the end")));
     let failure = wait(echo.explode_later("goexit")).unwrap_err();
     let text = "the handler ended its goroutine by runtime.Goexit";
-    assert_eq!(failure, Failure::Fault(Fault::new(FaultKind::Panic, text)));
+    assert_eq!(failure, MethodError::Fault(BridgeError::new(BridgeErrorKind::Panic, text)));
     assert_eq!(wait(echo.later("still there", 0)).unwrap(), "still there");
 }
 
 #[test]
 fn goroutines_wait_for_futures() {
-    let process = Process::start("back");
+    let process = GoProcess::start("back");
     let echo = echo(&process);
     let calls: Vec<_> = (0..500_u32).map(|number| echo.later_by_rust("by rust", number)).collect();
     for call in calls {
@@ -105,6 +105,6 @@ fn goroutines_wait_for_futures() {
 
 #[test]
 fn a_context_that_ends_drops_the_future_of_the_other_process() {
-    let process = Process::start("give-up");
+    let process = GoProcess::start("give-up");
     assert_eq!(wait(echo(&process).give_up_in_rust(5)).unwrap(), "context deadline exceeded");
 }

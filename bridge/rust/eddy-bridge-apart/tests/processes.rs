@@ -4,18 +4,18 @@
 
 mod process;
 
-use eddy_bridge::FaultKind;
-use eddy_bridge_apart::BindError;
-use eddy_bridge_e2e::{Echo, Random, View};
+use eddy_bridge::BridgeErrorKind;
+use eddy_bridge_apart::RemoteBindError;
+use eddy_bridge_e2e::{Echo, ValueGenerator, View};
 
-use crate::process::Process;
+use crate::process::GoProcess;
 
 #[test]
 fn what_comes_back_is_what_was_sent() {
-    let process = Process::start("values");
+    let process = GoProcess::start("values");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     for seed in 0..2000 {
-        let value = Random::new(seed).every();
+        let value = ValueGenerator::new(seed).every();
         let back =
             if seed % 2 == 0 { echo.every(&value).unwrap() } else { echo.every_by_rust(&value).unwrap() };
         assert!(value == back, "seed {seed}: {value:?} became {back:?}");
@@ -24,7 +24,7 @@ fn what_comes_back_is_what_was_sent() {
 
 #[test]
 fn large_values_have_room() {
-    let process = Process::start("large");
+    let process = GoProcess::start("large");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     let (body, numbers) = (vec![7; 3 << 20], (0..300_000).collect::<Vec<u32>>());
     let view = View { name: "large", body: &body, numbers: &numbers, maybe: None, count: 0 };
@@ -35,27 +35,27 @@ fn large_values_have_room() {
     let view = View { body: &long, ..view };
     assert_eq!(
         echo.view(&view).unwrap_err().kind,
-        FaultKind::Malformed,
+        BridgeErrorKind::Malformed,
         "that is more than a ring passes on"
     );
 }
 
 #[test]
 fn services_are_found_by_name_and_shape() {
-    let process = Process::start("names");
+    let process = GoProcess::start("names");
     let apart = process.linked();
-    assert_eq!(apart.bind("Echo", 7).unwrap_err(), BindError::Different("Echo".to_owned()));
-    assert_eq!(apart.bind("Ohce", Echo::SHAPE).unwrap_err(), BindError::Absent("Ohce".to_owned()));
+    assert_eq!(apart.bind("Echo", 7).unwrap_err(), RemoteBindError::Different("Echo".to_owned()));
+    assert_eq!(apart.bind("Ohce", Echo::SHAPE).unwrap_err(), RemoteBindError::Absent("Ohce".to_owned()));
 }
 
 #[test]
 fn a_dead_process_is_a_fault() {
-    let mut process = Process::start("dead");
+    let mut process = GoProcess::start("dead");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     echo.nothing().unwrap();
     process.child.kill().unwrap();
     process.child.wait().unwrap();
     let fault = echo.nothing().unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Closed);
+    assert_eq!(fault.kind, BridgeErrorKind::Closed);
     assert!(fault.text.contains("it died or closed the link"), "{}", fault.text);
 }

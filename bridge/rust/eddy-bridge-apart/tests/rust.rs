@@ -12,9 +12,9 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::Duration;
 
-use eddy_bridge::{Fault, FaultKind, Served, Service};
-use eddy_bridge_apart::{Answers, RemoteProcess};
-use eddy_bridge_ring::{Limits, Link, NoCalls, accept_stream, connect_stream};
+use eddy_bridge::{BoundService, BridgeError, BridgeErrorKind, ServiceImplementation};
+use eddy_bridge_apart::{RemoteProcess, ServiceHandler};
+use eddy_bridge_ring::{LinkLimits, NoCalls, ProcessLink, accept_stream, connect_stream};
 
 use crate::waiting::{until, wait};
 
@@ -42,16 +42,16 @@ struct Sloth {
 }
 
 /// Counts itself while it is there.
-struct Counted(Arc<AtomicUsize>);
+struct LiveCountGuard(Arc<AtomicUsize>);
 
-impl Counted {
+impl LiveCountGuard {
     fn new(alive: &Arc<AtomicUsize>) -> Self {
         alive.fetch_add(1, SeqCst);
         Self(Arc::clone(alive))
     }
 }
 
-impl Drop for Counted {
+impl Drop for LiveCountGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, SeqCst);
         assert!(self.0.load(SeqCst) != 0, "nobody notices a panic in the drop of the last one");
@@ -64,7 +64,7 @@ impl Slow for Sloth {
     }
 
     async fn never(&self) {
-        let _counted = Counted::new(&self.alive);
+        let _counted = LiveCountGuard::new(&self.alive);
         pending::<()>().await;
     }
 
@@ -79,15 +79,15 @@ impl Slow for Sloth {
 }
 
 /// A service and a way to it, the implementation's count, and the link's other end.
-fn slow(timeout: Duration) -> (Service, Arc<AtomicUsize>, Link) {
+fn slow(timeout: Duration) -> (BoundService, Arc<AtomicUsize>, ProcessLink) {
     let sloth = Sloth::default();
     let alive = Arc::clone(&sloth.alive);
-    let served: Served = serve_slow(sloth);
+    let served: ServiceImplementation = serve_slow(sloth);
     let shape = served.shape();
-    let answers = Answers::start(vec![served], 1, 16).unwrap();
+    let answers = ServiceHandler::start(vec![served], 1, 16).unwrap();
     let (left, right) = UnixStream::pair().unwrap();
-    let other = thread::spawn(move || accept_stream(right, Limits::default(), answers).unwrap());
-    let link = connect_stream(left, Limits::default(), NoCalls).unwrap();
+    let other = thread::spawn(move || accept_stream(right, LinkLimits::default(), answers).unwrap());
+    let link = connect_stream(left, LinkLimits::default(), NoCalls).unwrap();
     let other = other.join().unwrap();
     (RemoteProcess::new(link, timeout).bind("Slow", shape).unwrap(), alive, other)
 }
@@ -107,7 +107,7 @@ fn a_future_answers() {
 fn a_panic_in_a_future_is_an_error_with_its_text() {
     let (service, _, _other) = slow(LONG);
     let fault = wait(service.start(EXPLODE, &("the end",)).answer::<()>()).unwrap_err();
-    assert_eq!(fault, Fault::new(FaultKind::Panic, "the end"));
+    assert_eq!(fault, BridgeError::new(BridgeErrorKind::Panic, "the end"));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn the_end_of_a_link_drops_its_futures() {
     let call = service.start(NEVER, &()).answer::<()>();
     until(|| alive.load(SeqCst) == 1);
     other.close();
-    assert_eq!(wait(call).unwrap_err().kind, FaultKind::Closed);
+    assert_eq!(wait(call).unwrap_err().kind, BridgeErrorKind::Closed);
     until(|| alive.load(SeqCst) == 0);
 }
 
@@ -144,7 +144,7 @@ fn the_end_of_a_link_drops_its_futures() {
 fn a_deadline_drops_the_future() {
     let (service, alive, _other) = slow(Duration::from_secs(1));
     let fault = wait(service.start(NEVER, &()).answer::<()>()).unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Deadline, "{fault}");
+    assert_eq!(fault.kind, BridgeErrorKind::Deadline, "{fault}");
     until(|| alive.load(SeqCst) == 0);
 }
 
@@ -152,9 +152,9 @@ fn a_deadline_drops_the_future() {
 fn requests_that_are_wrong_are_malformed() {
     let (service, _, _other) = slow(LONG);
     let fault = wait(service.start(ECHO, &()).answer::<String>()).unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Malformed, "{fault}");
+    assert_eq!(fault.kind, BridgeErrorKind::Malformed, "{fault}");
     let fault = wait(service.start(99, &()).answer::<()>()).unwrap_err();
-    assert_eq!(fault, Fault::new(FaultKind::Unknown, "`Slow` has no method 99"));
+    assert_eq!(fault, BridgeError::new(BridgeErrorKind::Unknown, "`Slow` has no method 99"));
 }
 
 /// Longer than anything takes that works.

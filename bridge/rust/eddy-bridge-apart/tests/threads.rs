@@ -11,12 +11,12 @@ use std::thread::available_parallelism;
 
 use eddy_bridge_e2e::Echo;
 
-use crate::process::Process;
+use crate::process::GoProcess;
 use crate::waiting::{threads, until, wait};
 
 #[test]
 fn a_thousand_calls_are_under_way_from_one_thread() {
-    let process = Process::start("threads");
+    let process = GoProcess::start("threads");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     let before = threads();
 

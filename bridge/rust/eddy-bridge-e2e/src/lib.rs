@@ -8,6 +8,6 @@ mod random;
 pub use self::everything::{Echo, Every, Inner, Leaf, Mirror, Narrow, Refusal, View, Viewed, serve_mirror};
 pub use self::library::{build, library, open};
 pub use self::mirror::Looking;
-pub use self::random::Random;
+pub use self::random::ValueGenerator;
 
 eddy_bridge::export! { eddy_bridge::offer(serve_mirror(Looking::default())) }

@@ -87,7 +87,7 @@ impl Mirror for Looking {
     }
 
     async fn never(&self) {
-        let _counted = Counted(Arc::clone(&self.dropped));
+        let _counted = DropCounter(Arc::clone(&self.dropped));
         std::future::pending::<()>().await;
     }
 
@@ -110,9 +110,9 @@ async fn yield_once() {
 }
 
 /// Counts that it was dropped.
-struct Counted(Arc<AtomicU64>);
+struct DropCounter(Arc<AtomicU64>);
 
-impl Drop for Counted {
+impl Drop for DropCounter {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }

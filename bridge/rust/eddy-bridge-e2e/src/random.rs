@@ -6,9 +6,9 @@ use crate::{Every, Inner, Leaf, Narrow};
 
 /// A source of values, the same for the same seed.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct ValueGenerator(u64);
 
-impl Random {
+impl ValueGenerator {
     /// The source of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)

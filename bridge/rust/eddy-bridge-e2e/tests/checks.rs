@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use eddy_bridge_e2e::{Echo, Random, View, build, open};
+use eddy_bridge_e2e::{Echo, ValueGenerator, View, build, open};
 
 /// Where the other program finds the library.
 const LIBRARY: &str = "EDDY_BRIDGE_LIBRARY";
@@ -53,7 +53,7 @@ fn values_come_back() {
     let Some(library) = env::var_os(LIBRARY) else { return };
     let echo = Echo::bind(&open(Path::new(&library))).unwrap();
     for seed in 0..2000 {
-        let mut random = Random::new(seed);
+        let mut random = ValueGenerator::new(seed);
         let value = random.every();
         assert!(echo.every(&value).unwrap() == value, "seed {seed}");
         assert!(echo.every_by_rust(&value).unwrap() == value, "seed {seed}");

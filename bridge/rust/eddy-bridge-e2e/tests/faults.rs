@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::thread;
 
-use eddy_bridge::{BindError, Failure, Fault, FaultKind, Go, OpenError};
-use eddy_bridge_e2e::{Echo, Random, Refusal, library};
+use eddy_bridge::{BindError, BridgeError, BridgeErrorKind, Go, MethodError, OpenError};
+use eddy_bridge_e2e::{Echo, Refusal, ValueGenerator, library};
 
 fn go() -> Go {
     library(Path::new(env!("CARGO_TARGET_TMPDIR")))
@@ -18,7 +18,7 @@ fn echo() -> Echo {
 #[test]
 fn a_panic_of_go_is_an_error_with_its_text() {
     let fault = echo().explode("the end").unwrap_err();
-    assert_eq!(fault, Fault::new(FaultKind::Panic, "the end"));
+    assert_eq!(fault, BridgeError::new(BridgeErrorKind::Panic, "the end"));
     let fault = echo().explode("nil").unwrap_err();
     assert!(fault.text.contains("nil pointer dereference"), "{fault}");
     let long = "so long ".repeat(10_000);
@@ -35,7 +35,7 @@ fn a_panic_of_rust_is_an_error_with_its_text() {
 fn what_the_callee_refuses_is_no_fault() {
     assert_eq!(echo().refuse(0), Ok(()));
     let refusal = Refusal { code: 5, reason: "because".to_owned() };
-    assert_eq!(echo().refuse(5), Err(Failure::Said(refusal)));
+    assert_eq!(echo().refuse(5), Err(MethodError::Said(refusal)));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn services_are_found_by_name_and_declaration() {
     assert!(different.to_string().contains("from another declaration"), "{different}");
     assert!(matches!(go().bind(&"long".repeat(100), 1), Err(BindError::Name { .. })));
     let unknown = go().bind("Echo", Echo::SHAPE).unwrap().call::<(), ()>(99, &()).unwrap_err();
-    assert_eq!(unknown, Fault::new(FaultKind::Unknown, "the Go library has no method number 99"));
+    assert_eq!(unknown, BridgeError::new(BridgeErrorKind::Unknown, "the Go library has no method number 99"));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_request_of_another_shape_is_malformed() {
     let service = go().bind("Echo", Echo::SHAPE).unwrap();
     for method in 1..7 {
         let fault = service.call::<(u8,), ()>(method, &(1,)).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Malformed, "method {method}: {fault}");
+        assert_eq!(fault.kind, BridgeErrorKind::Malformed, "method {method}: {fault}");
     }
 }
 
@@ -87,7 +87,7 @@ fn collections_and_threads_that_come_and_go_do_no_harm() {
                     seed += 1;
                     thread::Builder::new()
                         .spawn_scoped(scope, move || {
-                            let value = Random::new(seed).every();
+                            let value = ValueGenerator::new(seed).every();
                             assert!(echo().every(&value).unwrap() == value, "seed {seed}");
                             assert!(echo().every_by_rust(&value).unwrap() == value, "seed {seed}");
                             assert!(echo().every_by_short(&value).unwrap() == value, "seed {seed}");

@@ -9,16 +9,16 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use eddy_bridge::{Failure, Fault, FaultKind};
+use eddy_bridge::{BridgeError, BridgeErrorKind, MethodError};
 use eddy_bridge_e2e::{Echo, library};
 
 fn echo() -> Echo {
     Echo::bind(&library(Path::new(env!("CARGO_TARGET_TMPDIR")))).unwrap()
 }
 
-struct Unpark(Thread);
+struct ParkedThreadWaker(Thread);
 
-impl Wake for Unpark {
+impl Wake for ParkedThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -26,7 +26,7 @@ impl Wake for Unpark {
 
 /// Waits for a future on this thread, 30 seconds at most.
 fn wait<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = Waker::from(Arc::new(ParkedThreadWaker(thread::current())));
     let mut future = pin!(future);
     let end = Instant::now() + Duration::from_secs(30);
     loop {
@@ -79,10 +79,10 @@ fn a_future_that_is_dropped_ends_the_context() {
 #[test]
 fn a_panic_in_a_goroutine_is_an_error_with_its_text() {
     let failure = wait(echo().explode_later("the end")).unwrap_err();
-    assert_eq!(failure, Failure::Fault(Fault::new(FaultKind::Panic, "the end")));
+    assert_eq!(failure, MethodError::Fault(BridgeError::new(BridgeErrorKind::Panic, "the end")));
     let failure = wait(echo().explode_later("goexit")).unwrap_err();
     let text = "the method ended its goroutine by runtime.Goexit";
-    assert_eq!(failure, Failure::Fault(Fault::new(FaultKind::Panic, text)));
+    assert_eq!(failure, MethodError::Fault(BridgeError::new(BridgeErrorKind::Panic, text)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use eddy_bridge_e2e::{Echo, Random, View, Viewed, library};
+use eddy_bridge_e2e::{Echo, ValueGenerator, View, Viewed, library};
 
 fn echo() -> Echo {
     Echo::bind(&library(Path::new(env!("CARGO_TARGET_TMPDIR")))).unwrap()
@@ -27,7 +27,7 @@ fn a_million_values_come_back() {
 fn send(count: u64) {
     let echo = echo();
     for seed in 0..count {
-        let value = Random::new(seed).every();
+        let value = ValueGenerator::new(seed).every();
         let back = match seed % 3 {
             0 => echo.every(&value).unwrap(),
             1 => echo.every_by_rust(&value).unwrap(),
@@ -41,9 +41,9 @@ fn send(count: u64) {
 fn views_are_read_in_place() {
     let echo = echo();
     for seed in 0..VALUES {
-        let mut random = Random::new(seed);
+        let mut random = ValueGenerator::new(seed);
         let (name, body, numbers, maybe) =
-            (random.text(), random.bytes(), random.words(), random.perhaps(Random::text));
+            (random.text(), random.bytes(), random.words(), random.perhaps(ValueGenerator::text));
         let view = View { name: &name, body: &body, numbers: &numbers, maybe: maybe.as_deref(), count: seed };
         let back = if seed % 2 == 0 { echo.view(&view).unwrap() } else { echo.view_by_rust(&view).unwrap() };
         assert_eq!(back, Viewed { name, body, numbers, maybe, count: seed }, "seed {seed}");
@@ -54,7 +54,7 @@ fn views_are_read_in_place() {
 fn narrow_numbers_are_no_wider_than_they_are() {
     let echo = echo();
     for seed in 0..VALUES {
-        let value = Random::new(seed).narrow();
+        let value = ValueGenerator::new(seed).narrow();
         let back = match seed % 3 {
             0 => echo.narrow(&value).unwrap(),
             1 => echo.narrow_by_rust(&value).unwrap(),

@@ -10,9 +10,9 @@ use crate::types::Type;
 /// A file with all that it declares.
 #[derive(Debug, Default)]
 pub(crate) struct Declaration {
-    pub(crate) services: Vec<Service>,
+    pub(crate) services: Vec<ServiceDeclaration>,
     /// In the order of the file.
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<RecordDeclaration>,
 }
 
 /// Who implements a trait.
@@ -26,20 +26,20 @@ pub enum Callee {
 
 /// A trait.
 #[derive(Debug)]
-pub(crate) struct Service {
+pub(crate) struct ServiceDeclaration {
     pub(crate) name: Ident,
     pub(crate) callee: Callee,
     pub(crate) docs: Vec<String>,
-    pub(crate) methods: Vec<Method>,
+    pub(crate) methods: Vec<MethodDeclaration>,
 }
 
 /// A function of a trait.
 #[derive(Debug)]
-pub(crate) struct Method {
+pub(crate) struct MethodDeclaration {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<String>,
     pub(crate) manner: Manner,
-    pub(crate) arguments: Vec<Field>,
+    pub(crate) arguments: Vec<FieldDeclaration>,
     pub(crate) answer: Type,
 }
 
@@ -56,15 +56,15 @@ pub(crate) enum Manner {
 
 /// A struct.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct RecordDeclaration {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<String>,
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<FieldDeclaration>,
 }
 
 /// A field of a struct, or an argument of a method.
 #[derive(Debug)]
-pub(crate) struct Field {
+pub(crate) struct FieldDeclaration {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<String>,
     pub(crate) of: Type,
@@ -107,7 +107,7 @@ impl Measures {
     fn measure_record(
         &mut self,
         declaration: &Declaration,
-        record: &Record,
+        record: &RecordDeclaration,
         outer: &mut Vec<Ident>,
     ) -> syn::Result<()> {
         if self.0.contains_key(&record.name.to_string()) {
@@ -164,7 +164,7 @@ impl Measures {
     }
 
     /// The shape of a service, as the runtime computes it.
-    pub(crate) fn shape_of_service(&self, service: &Service) -> u64 {
+    pub(crate) fn shape_of_service(&self, service: &ServiceDeclaration) -> u64 {
         service.methods.iter().fold(shape_of_name(&service.name.to_string()), |shape, method| {
             let arguments: Vec<&Type> = method.arguments.iter().map(|argument| &argument.of).collect();
             let arguments = self.nested("tuple", &arguments);
@@ -173,7 +173,7 @@ impl Measures {
     }
 }
 
-impl Method {
+impl MethodDeclaration {
     /// What is answered where all goes well.
     pub(crate) fn value(&self) -> &Type {
         match &self.answer {
@@ -192,7 +192,7 @@ impl Method {
     }
 }
 
-fn find<'d>(declaration: &'d Declaration, name: &Ident) -> syn::Result<&'d Record> {
+fn find<'d>(declaration: &'d Declaration, name: &Ident) -> syn::Result<&'d RecordDeclaration> {
     declaration.records.iter().find(|record| record.name == *name).ok_or_else(|| {
         let message = format!(
             "no struct `{name}` in this file: declare it here with #[derive(eddy_bridge::Record)], or use {}",

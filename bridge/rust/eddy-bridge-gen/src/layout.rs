@@ -1,7 +1,7 @@
 //! Which types lie in Go's memory as they do in messages, so that nobody has to take them apart.
 
-use crate::declaration::{Declaration, Field, Measures, Record};
-use crate::types::{Owner, Scalar, Type};
+use crate::declaration::{Declaration, FieldDeclaration, Measures, RecordDeclaration};
+use crate::types::{MemoryOwner, Scalar, Type};
 
 /// How the types of a declaration lie in Go's memory.
 #[derive(Clone, Copy)]
@@ -9,7 +9,7 @@ pub(crate) struct Layout<'d>(pub(crate) &'d Declaration);
 
 /// A word of a message that is more than a number of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum WordLayout {
     /// A number of so many bytes; those above them mean nothing.
     Narrow(usize),
     /// A list, with the next word, whose elements have so many bytes.
@@ -24,7 +24,7 @@ impl Layout<'_> {
         match of {
             Type::Bool | Type::Scalar(_) | Type::Str { .. } => true,
             // Slices of Go have a third word.
-            Type::List { of, owner } => *owner == Owner::Caller && matches!(**of, Type::Scalar(_)),
+            Type::List { of, owner } => *owner == MemoryOwner::Caller && matches!(**of, Type::Scalar(_)),
             Type::Option(value) => self.fits(value),
             Type::Record(_) => self.record(of).is_some_and(|record| self.fits_record(record)),
             Type::Unit | Type::Map { .. } | Type::Result(..) => false,
@@ -32,12 +32,12 @@ impl Layout<'_> {
     }
 
     /// Whether all fields of a struct fit.
-    pub(crate) fn fits_record(&self, record: &Record) -> bool {
+    pub(crate) fn fits_record(&self, record: &RecordDeclaration) -> bool {
         record.fields.iter().all(|field| self.fits(&field.of))
     }
 
     /// How many bytes a struct needs behind one of its fields, so that the next begins with a word.
-    pub(crate) fn padding(&self, fields: &[Field], index: usize) -> usize {
+    pub(crate) fn padding(&self, fields: &[FieldDeclaration], index: usize) -> usize {
         match (bytes(&fields[index].of), fields.get(index + 1)) {
             (8, _) => 0,
             (_, Some(next)) if self.is_wide(&next.of) => 0,
@@ -53,19 +53,19 @@ impl Layout<'_> {
         }
     }
 
-    fn record(&self, of: &Type) -> Option<&Record> {
+    fn record(&self, of: &Type) -> Option<&RecordDeclaration> {
         let Type::Record(name) = of else { return None };
         self.0.records.iter().find(|record| record.name == *name)
     }
 
     /// What is more than a number of 64 bits in a value that begins with a word.
-    pub(crate) fn parts(&self, of: &Type, at: usize, measures: &Measures) -> Vec<(usize, Part)> {
+    pub(crate) fn parts(&self, of: &Type, at: usize, measures: &Measures) -> Vec<(usize, WordLayout)> {
         match of {
-            Type::Bool | Type::Scalar(_) if bytes(of) < 8 => vec![(at, Part::Narrow(bytes(of)))],
-            Type::Str { .. } => vec![(at, Part::Numbers(1))],
+            Type::Bool | Type::Scalar(_) if bytes(of) < 8 => vec![(at, WordLayout::Narrow(bytes(of)))],
+            Type::Str { .. } => vec![(at, WordLayout::Numbers(1))],
             Type::List { of, .. } => match &**of {
-                Type::Scalar(_) => vec![(at, Part::Numbers(bytes(of)))],
-                _ => vec![(at, Part::Texts)],
+                Type::Scalar(_) => vec![(at, WordLayout::Numbers(bytes(of)))],
+                _ => vec![(at, WordLayout::Texts)],
             },
             Type::Option(value) => self.parts(value, at + 1, measures),
             Type::Record(_) => {

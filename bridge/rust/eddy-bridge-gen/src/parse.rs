@@ -5,8 +5,10 @@ use syn::{
     Attribute, Expr, FnArg, Ident, Item, ItemStruct, ItemTrait, Lit, Meta, Pat, ReturnType, TraitItem,
 };
 
-use crate::declaration::{Callee, Declaration, Field, Manner, Method, Record, Service};
-use crate::types::{Owner, Type};
+use crate::declaration::{
+    Callee, Declaration, FieldDeclaration, Manner, MethodDeclaration, RecordDeclaration, ServiceDeclaration,
+};
+use crate::types::{MemoryOwner, Type};
 
 /// Reads a file: its traits and structs that carry our attributes, nothing else of it.
 ///
@@ -37,7 +39,7 @@ pub(crate) fn file(file: &syn::File) -> syn::Result<Declaration> {
 /// # Errors
 ///
 /// Everything that is wrong, combined.
-pub(crate) fn service(item: &ItemTrait, callee: Callee) -> syn::Result<Service> {
+pub(crate) fn service(item: &ItemTrait, callee: Callee) -> syn::Result<ServiceDeclaration> {
     let mut problems = Problems::default();
     if !item.generics.params.is_empty() {
         problems.add(&item.generics, "a service has no parameters: its types are those of the declaration");
@@ -50,7 +52,7 @@ pub(crate) fn service(item: &ItemTrait, callee: Callee) -> syn::Result<Service> 
         }
     }
     let name = item.ident.clone();
-    problems.into_result(Service { name, callee, docs: docs(&item.attrs), methods })
+    problems.into_result(ServiceDeclaration { name, callee, docs: docs(&item.attrs), methods })
 }
 
 /// Reads a struct.
@@ -58,7 +60,7 @@ pub(crate) fn service(item: &ItemTrait, callee: Callee) -> syn::Result<Service> 
 /// # Errors
 ///
 /// Everything that is wrong, combined.
-pub(crate) fn record(item: &ItemStruct) -> syn::Result<Record> {
+pub(crate) fn record(item: &ItemStruct) -> syn::Result<RecordDeclaration> {
     let mut problems = Problems::default();
     let mut fields = Vec::new();
     if item.generics.type_params().next().is_some() || item.generics.const_params().next().is_some() {
@@ -82,15 +84,20 @@ pub(crate) fn record(item: &ItemStruct) -> syn::Result<Record> {
             Ok(of)
         });
         let docs = docs(&field.attrs);
-        fields.extend(problems.take(of).map(|of| Field { name: name.clone(), docs, of, is_lent: false }));
+        fields.extend(problems.take(of).map(|of| FieldDeclaration {
+            name: name.clone(),
+            docs,
+            of,
+            is_lent: false,
+        }));
     }
     if item.fields.is_empty() {
         problems.add(&item.ident, "a struct without fields has nothing to send");
     }
-    problems.into_result(Record { name: item.ident.clone(), docs: docs(&item.attrs), fields })
+    problems.into_result(RecordDeclaration { name: item.ident.clone(), docs: docs(&item.attrs), fields })
 }
 
-fn method(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<Method> {
+fn method(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<MethodDeclaration> {
     let mut problems = Problems::default();
     let signature = &function.sig;
     if !signature.generics.params.is_empty() {
@@ -118,17 +125,17 @@ fn method(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<Method> {
     let manner = problems.take(manner(function, callee)).unwrap_or(Manner::Waited);
     let answer = answer.unwrap_or(Type::Unit);
     let name = signature.ident.clone();
-    problems.into_result(Method { name, docs: docs(&function.attrs), manner, arguments, answer })
+    problems.into_result(MethodDeclaration { name, docs: docs(&function.attrs), manner, arguments, answer })
 }
 
-fn argument(input: &FnArg) -> syn::Result<Option<Field>> {
+fn argument(input: &FnArg) -> syn::Result<Option<FieldDeclaration>> {
     let FnArg::Typed(input) = input else { return Ok(None) };
     let Pat::Ident(name) = &*input.pat else {
         return Err(syn::Error::new(input.pat.span(), "an argument is a name and a type"));
     };
     let of = Type::parse(&input.ty)?.for_field(&input.ty)?;
     let is_lent = matches!((&*input.ty, &of), (syn::Type::Reference(_), Type::Record(_)));
-    Ok(Some(Field { name: name.ident.clone(), docs: Vec::new(), of, is_lent }))
+    Ok(Some(FieldDeclaration { name: name.ident.clone(), docs: Vec::new(), of, is_lent }))
 }
 
 fn manner(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<Manner> {
@@ -163,8 +170,8 @@ fn owned(of: Type, written: &syn::Type) -> syn::Result<Type> {
 fn has_views(of: &Type) -> bool {
     match of {
         Type::Unit | Type::Bool | Type::Scalar(_) | Type::Record(_) => false,
-        Type::Str { owner } => *owner == Owner::Caller,
-        Type::List { of, owner } => *owner == Owner::Caller || has_views(of),
+        Type::Str { owner } => *owner == MemoryOwner::Caller,
+        Type::List { of, owner } => *owner == MemoryOwner::Caller || has_views(of),
         Type::Option(of) => has_views(of),
         Type::Map { key, value } | Type::Result(key, value) => has_views(key) || has_views(value),
     }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{ItemStruct, ItemTrait, ReturnType, TraitItem, TraitItemFn, Visibility};
 
-use crate::declaration::{Callee, Manner, Method, Service};
+use crate::declaration::{Callee, Manner, MethodDeclaration, ServiceDeclaration};
 use crate::parse;
 use crate::types::Type;
 
@@ -53,27 +53,27 @@ pub fn record(item: &ItemStruct) -> syn::Result<TokenStream> {
             };
         }
 
-        impl #generics ::eddy_bridge::Write for #name #own {
+        impl #generics ::eddy_bridge::BridgeWrite for #name #own {
             #[inline(always)]
-            fn write(&self, writer: &mut ::eddy_bridge::Writer<'_>, at: usize) {
+            fn write(&self, writer: &mut ::eddy_bridge::MessageWriter<'_>, at: usize) {
                 let next = at;
                 #(
-                    ::eddy_bridge::Write::write(&self.#names, writer, next);
+                    ::eddy_bridge::BridgeWrite::write(&self.#names, writer, next);
                     let next = next + <#types as ::eddy_bridge::Wire>::WORDS;
                 )*
                 let _end = next;
             }
         }
 
-        impl #for_read ::eddy_bridge::Read<#lifetime> for #name #own {
+        impl #for_read ::eddy_bridge::BridgeRead<#lifetime> for #name #own {
             #[inline]
             fn read(
-                message: ::eddy_bridge::Message<#lifetime>,
+                message: ::eddy_bridge::BridgeMessage<#lifetime>,
                 at: usize,
             ) -> ::core::result::Result<Self, ::eddy_bridge::Malformed> {
                 let next = at;
                 #(
-                    let #names = <#types as ::eddy_bridge::Read<#lifetime>>::read(message, next)?;
+                    let #names = <#types as ::eddy_bridge::BridgeRead<#lifetime>>::read(message, next)?;
                     let next = next + <#types as ::eddy_bridge::Wire>::WORDS;
                 )*
                 let _end = next;
@@ -84,7 +84,7 @@ pub fn record(item: &ItemStruct) -> syn::Result<TokenStream> {
 }
 
 /// A struct with the methods of a trait, each a call of Go.
-fn caller(item: &ItemTrait, service: &Service, functions: &[&TraitItemFn]) -> TokenStream {
+fn caller(item: &ItemTrait, service: &ServiceDeclaration, functions: &[&TraitItemFn]) -> TokenStream {
     let name = &item.ident;
     let text = name.to_string();
     let visible = &item.vis;
@@ -101,7 +101,7 @@ fn caller(item: &ItemTrait, service: &Service, functions: &[&TraitItemFn]) -> To
         /// Calls an implementation in Go. It is cheap to clone, and any thread may use it.
         #[derive(Clone, Debug)]
         #visible struct #name {
-            service: ::eddy_bridge::Service,
+            service: ::eddy_bridge::BoundService,
         }
 
         #[allow(dead_code, unreachable_pub, reason = "a program uses what it needs of it")]
@@ -119,7 +119,7 @@ fn caller(item: &ItemTrait, service: &Service, functions: &[&TraitItemFn]) -> To
             }
 
             /// Calls an implementation that was found elsewhere.
-            pub fn with(service: ::eddy_bridge::Service) -> Self {
+            pub fn with(service: ::eddy_bridge::BoundService) -> Self {
                 Self { service }
             }
 
@@ -128,7 +128,12 @@ fn caller(item: &ItemTrait, service: &Service, functions: &[&TraitItemFn]) -> To
     }
 }
 
-fn calling(function: &TraitItemFn, method: &Method, number: u32, visible: &Visibility) -> TokenStream {
+fn calling(
+    function: &TraitItemFn,
+    method: &MethodDeclaration,
+    number: u32,
+    visible: &Visibility,
+) -> TokenStream {
     let docs = docs(&function.attrs);
     let name = &function.sig.ident;
     let inputs = &function.sig.inputs;
@@ -137,10 +142,10 @@ fn calling(function: &TraitItemFn, method: &Method, number: u32, visible: &Visib
     let arguments = quote!((#(#names,)*));
     let (answer, failed) = match result_of(&function.sig.output, &method.answer) {
         Some((value, error)) => (
-            quote!(::core::result::Result<#value, ::eddy_bridge::Failure<#error>>),
-            quote!(?.map_err(::eddy_bridge::Failure::Said)),
+            quote!(::core::result::Result<#value, ::eddy_bridge::MethodError<#error>>),
+            quote!(?.map_err(::eddy_bridge::MethodError::Said)),
         ),
-        None => (quote!(::core::result::Result<#written, ::eddy_bridge::Fault>), quote!()),
+        None => (quote!(::core::result::Result<#written, ::eddy_bridge::BridgeError>), quote!()),
     };
     if method.manner == Manner::Async {
         return quote! {
@@ -162,7 +167,7 @@ fn calling(function: &TraitItemFn, method: &Method, number: u32, visible: &Visib
 }
 
 /// The trait itself, and the function that makes a service of an implementation.
-fn served(item: &ItemTrait, service: &Service, functions: &[&TraitItemFn]) -> TokenStream {
+fn served(item: &ItemTrait, service: &ServiceDeclaration, functions: &[&TraitItemFn]) -> TokenStream {
     let name = &item.ident;
     let text = name.to_string();
     let visible = &item.vis;
@@ -195,12 +200,12 @@ fn served(item: &ItemTrait, service: &Service, functions: &[&TraitItemFn]) -> To
         }
 
         #[doc = #about]
-        #visible fn #serve<S: #name>(implementation: S) -> ::eddy_bridge::Served {
+        #visible fn #serve<S: #name>(implementation: S) -> ::eddy_bridge::ServiceImplementation {
             #(
                 struct #kinds;
             )*
             #(#answers)*
-            ::eddy_bridge::Served::new(#text, #shape, implementation)
+            ::eddy_bridge::ServiceImplementation::new(#text, #shape, implementation)
                 #(#adds)*
                 .ready()
         }
@@ -218,7 +223,12 @@ fn declared(function: &TraitItemFn) -> TokenStream {
     quote!(#(#attributes)* #signature;)
 }
 
-fn answering(name: &syn::Ident, function: &TraitItemFn, method: &Method, kind: &syn::Ident) -> TokenStream {
+fn answering(
+    name: &syn::Ident,
+    function: &TraitItemFn,
+    method: &MethodDeclaration,
+    kind: &syn::Ident,
+) -> TokenStream {
     let call = &function.sig.ident;
     let names: Vec<_> = method.arguments.iter().map(|argument| &argument.name).collect();
     let inputs: Vec<&syn::Type> = function
@@ -244,7 +254,7 @@ fn answering(name: &syn::Ident, function: &TraitItemFn, method: &Method, kind: &
                     implementation: ::std::sync::Arc<S>,
                     request: Vec<u64>,
                 ) -> ::core::result::Result<Vec<u64>, ::eddy_bridge::Malformed> {
-                    let (#(#names,)*) = ::eddy_bridge::Message::flat(&request).read::<#read>()?;
+                    let (#(#names,)*) = ::eddy_bridge::BridgeMessage::flat(&request).read::<#read>()?;
                     let answer = S::#call(&implementation, #(#passed),*).await;
                     Ok(::eddy_bridge::reply(&answer))
                 }
@@ -252,12 +262,12 @@ fn answering(name: &syn::Ident, function: &TraitItemFn, method: &Method, kind: &
         };
     }
     quote! {
-        impl<S: #name> ::eddy_bridge::Method<S> for #kind {
+        impl<S: #name> ::eddy_bridge::ServiceMethod<S> for #kind {
             #[inline(always)]
             fn answer(
                 implementation: &S,
-                request: ::eddy_bridge::Message<'_>,
-                reply: &mut ::eddy_bridge::Writer<'_>,
+                request: ::eddy_bridge::BridgeMessage<'_>,
+                reply: &mut ::eddy_bridge::MessageWriter<'_>,
             ) -> ::core::result::Result<(), ::eddy_bridge::Malformed> {
                 let (#(#names,)*) = request.read::<#read>()?;
                 reply.write(&S::#call(implementation, #(#passed),*));
@@ -282,7 +292,7 @@ fn as_read(written: &syn::Type, of: &Type) -> TokenStream {
 }
 
 /// The shape of a service, computed of its types.
-fn shape(service: &Service, functions: &[&TraitItemFn]) -> TokenStream {
+fn shape(service: &ServiceDeclaration, functions: &[&TraitItemFn]) -> TokenStream {
     let name = service.name.to_string();
     let methods = functions.iter().zip(&service.methods).map(|(function, method)| {
         let full = method.full_name();

@@ -11,11 +11,11 @@ pub(crate) enum Type {
     Bool,
     Scalar(Scalar),
     Str {
-        owner: Owner,
+        owner: MemoryOwner,
     },
     List {
         of: Box<Self>,
-        owner: Owner,
+        owner: MemoryOwner,
     },
     Map {
         key: Box<Self>,
@@ -28,7 +28,7 @@ pub(crate) enum Type {
 
 /// Whose memory a string or list is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub(crate) enum MemoryOwner {
     /// The caller's, while the call lasts.
     Caller,
     /// The value's own.
@@ -92,9 +92,11 @@ impl Type {
         match &*reference.elem {
             syn::Type::Slice(slice) => {
                 let of = Self::parse(&slice.elem)?;
-                Ok(Self::List { of: Box::new(of.for_list(&slice.elem)?), owner: Owner::Caller })
+                Ok(Self::List { of: Box::new(of.for_list(&slice.elem)?), owner: MemoryOwner::Caller })
             }
-            syn::Type::Path(path) if path.path.is_ident("str") => Ok(Self::Str { owner: Owner::Caller }),
+            syn::Type::Path(path) if path.path.is_ident("str") => {
+                Ok(Self::Str { owner: MemoryOwner::Caller })
+            }
             syn::Type::Path(path) if path.path.is_ident("String") => {
                 Err(wrong(reference, "a string of the caller is passed as &str"))
             }
@@ -110,7 +112,7 @@ impl Type {
         }
         match name.as_str() {
             "bool" => Ok(Self::Bool),
-            "String" => Ok(Self::Str { owner: Owner::Own }),
+            "String" => Ok(Self::Str { owner: MemoryOwner::Own }),
             "str" => Err(wrong(segment, "a string is passed as &str or String")),
             "usize" => Err(wrong(segment, "`usize` differs between machines: use u64")),
             "isize" => Err(wrong(segment, "`isize` differs between machines: use i64")),
@@ -123,7 +125,7 @@ impl Type {
             "Self" => Err(unknown(segment)),
             "Vec" => {
                 let [of] = arguments(segment)?;
-                Ok(Self::List { of: Box::new(Self::parse(of)?.for_list(of)?), owner: Owner::Own })
+                Ok(Self::List { of: Box::new(Self::parse(of)?.for_list(of)?), owner: MemoryOwner::Own })
             }
             "HashMap" | "BTreeMap" => Self::parse_map(segment),
             "Option" => {
@@ -143,7 +145,7 @@ impl Type {
         let [key, value] = arguments(segment)?;
         let parsed = Self::parse(key)?;
         let is_number = matches!(&parsed, Self::Scalar(scalar) if !scalar.rust.starts_with('f'));
-        if !is_number && !matches!(parsed, Self::Bool | Self::Str { owner: Owner::Own }) {
+        if !is_number && !matches!(parsed, Self::Bool | Self::Str { owner: MemoryOwner::Own }) {
             return Err(wrong(key, "a key of a map is an integer, a bool or a String"));
         }
         let value = Self::parse(value)?.for_field(value)?;
@@ -176,8 +178,8 @@ impl Type {
     /// Whether it is read as a reference into the message.
     pub(crate) fn is_view(&self) -> bool {
         match self {
-            Self::Str { owner } => *owner == Owner::Caller,
-            Self::List { of, owner } => *owner == Owner::Caller && matches!(**of, Self::Scalar(_)),
+            Self::Str { owner } => *owner == MemoryOwner::Caller,
+            Self::List { of, owner } => *owner == MemoryOwner::Caller && matches!(**of, Self::Scalar(_)),
             Self::Unit
             | Self::Bool
             | Self::Scalar(_)

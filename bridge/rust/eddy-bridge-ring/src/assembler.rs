@@ -1,13 +1,13 @@
 //! Messages out of pieces.
 
 use crate::fault::Misconduct;
-use crate::frame::{Frame, Kind};
+use crate::frame::{RingFrameHeader, RingFrameKind};
 
 /// A message of the other side.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct LinkMessage {
     /// Never `More`.
-    pub(crate) kind: Kind,
+    pub(crate) kind: RingFrameKind,
     pub(crate) call: u64,
     pub(crate) detail: u32,
     pub(crate) timeout_ms: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Message {
 pub(crate) struct Assembler {
     message_bytes_max: u64,
     piece_bytes_max: u64,
-    unfinished: Option<(Message, u64)>,
+    unfinished: Option<(LinkMessage, u64)>,
 }
 
 impl Assembler {
@@ -32,22 +32,23 @@ impl Assembler {
     }
 
     /// Whether the frame begins or continues something that only the link's own thread may take.
-    pub(crate) fn is_for_reader(&self, frame: &Frame) -> bool {
+    pub(crate) fn is_for_reader(&self, frame: &RingFrameHeader) -> bool {
         let kind = match (&self.unfinished, frame.kind) {
-            (Some((message, _)), Kind::More) => message.kind,
+            (Some((message, _)), RingFrameKind::More) => message.kind,
             (_, kind) => kind,
         };
-        matches!(kind, Kind::Call | Kind::Cancel)
+        matches!(kind, RingFrameKind::Call | RingFrameKind::Cancel)
     }
 
     /// Where the bytes of a frame are to be appended.
-    pub(crate) fn accept(&mut self, frame: &Frame) -> Result<&mut Vec<u8>, Misconduct> {
-        if frame.kind != Kind::More {
+    pub(crate) fn accept(&mut self, frame: &RingFrameHeader) -> Result<&mut Vec<u8>, Misconduct> {
+        if frame.kind != RingFrameKind::More {
             if frame.total > self.message_bytes_max {
                 return Err(Misconduct::Length { bytes: frame.total, limit: self.message_bytes_max });
             }
-            let Frame { kind, call, detail, timeout_ms, total, .. } = *frame;
-            self.unfinished = Some((Message { kind, call, detail, timeout_ms, bytes: Vec::new() }, total));
+            let RingFrameHeader { kind, call, detail, timeout_ms, total, .. } = *frame;
+            self.unfinished =
+                Some((LinkMessage { kind, call, detail, timeout_ms, bytes: Vec::new() }, total));
         }
         let piece_bytes_max = self.piece_bytes_max;
         let (message, total) = self.unfinished.as_mut().ok_or(Misconduct::Stray)?;
@@ -55,14 +56,14 @@ impl Assembler {
             return Err(Misconduct::Stray);
         }
         let expected = (*total - message.bytes.len() as u64).min(piece_bytes_max);
-        if u64::from(frame.bytes) != expected || (frame.kind == Kind::More && expected == 0) {
+        if u64::from(frame.bytes) != expected || (frame.kind == RingFrameKind::More && expected == 0) {
             return Err(Misconduct::Piece { bytes: frame.bytes.into(), expected });
         }
         Ok(&mut message.bytes)
     }
 
     /// The message, if its last piece has come.
-    pub(crate) fn take_whole(&mut self) -> Option<Message> {
+    pub(crate) fn take_whole(&mut self) -> Option<LinkMessage> {
         let (message, _) =
             self.unfinished.take_if(|(message, total)| message.bytes.len() as u64 == *total)?;
         Some(message)

@@ -4,31 +4,31 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::fault::{CallError, Fault, Misconduct};
-use crate::slot::Slot;
+use crate::fault::{CallError, LinkEndReason, Misconduct};
+use crate::slot::OneshotSlot;
 
 /// What comes of a call.
-pub(crate) type Outcome = Result<Vec<u8>, CallError>;
+pub(crate) type CallResult = Result<Vec<u8>, CallError>;
 
 /// The calls that are not answered yet, by their numbers, which are never used again.
 #[derive(Debug)]
 pub(crate) struct Calls {
     limit: usize,
-    table: Mutex<Table>,
+    table: Mutex<PendingCallTable>,
 }
 
 #[derive(Debug, Default)]
-struct Table {
-    open: HashMap<u64, Open>,
+struct PendingCallTable {
+    open: HashMap<u64, OpenCall>,
     next: u64,
     /// When the link's thread looks for calls whose time is over; it sleeps until then.
     watched_until: Option<Instant>,
-    ended: Option<Fault>,
+    ended: Option<LinkEndReason>,
 }
 
 #[derive(Debug)]
-struct Open {
-    slot: Arc<Slot<Outcome>>,
+struct OpenCall {
+    slot: Arc<OneshotSlot<CallResult>>,
     /// When the link's thread gives the call up. Threads that wait do that by themselves.
     expiry: Option<Expiry>,
 }
@@ -42,9 +42,9 @@ pub(crate) struct Expiry {
 
 /// A call that was just opened.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct NewCall {
     pub(crate) call: u64,
-    pub(crate) slot: Arc<Slot<Outcome>>,
+    pub(crate) slot: Arc<OneshotSlot<CallResult>>,
     /// Whether the link's thread sleeps longer than until the call's deadline.
     pub(crate) outlasts_sleep: bool,
 }
@@ -69,7 +69,7 @@ impl Calls {
     }
 
     /// Gives a call a number and a place for its answer.
-    pub(crate) fn open(&self, expiry: Option<Expiry>) -> Result<Opened, CallError> {
+    pub(crate) fn open(&self, expiry: Option<Expiry>) -> Result<NewCall, CallError> {
         let mut table = self.lock();
         if let Some(fault) = &table.ended {
             return Err(fault.clone().into());
@@ -79,15 +79,15 @@ impl Calls {
         }
         let call = table.next;
         table.next += 1;
-        let slot = Arc::new(Slot::new());
-        table.open.insert(call, Open { slot: Arc::clone(&slot), expiry });
+        let slot = Arc::new(OneshotSlot::new());
+        table.open.insert(call, OpenCall { slot: Arc::clone(&slot), expiry });
         let until = table.watched_until;
         let outlasts_sleep = expiry.is_some_and(|expiry| until.is_none_or(|until| expiry.deadline < until));
-        Ok(Opened { call, slot, outlasts_sleep })
+        Ok(NewCall { call, slot, outlasts_sleep })
     }
 
     /// Gives an answer to who waits for it. Nobody may: then it came too late.
-    pub(crate) fn finish(&self, call: u64, outcome: Outcome) -> Result<(), Misconduct> {
+    pub(crate) fn finish(&self, call: u64, outcome: CallResult) -> Result<(), Misconduct> {
         let mut table = self.lock();
         if call >= table.next {
             return Err(Misconduct::NeverCalled(call));
@@ -131,7 +131,7 @@ impl Calls {
     }
 
     /// Ends all calls, those of the future too.
-    pub(crate) fn end(&self, fault: &Fault) {
+    pub(crate) fn end(&self, fault: &LinkEndReason) {
         let mut table = self.lock();
         table.ended.get_or_insert_with(|| fault.clone());
         let open = std::mem::take(&mut table.open);
@@ -141,7 +141,7 @@ impl Calls {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, PendingCallTable> {
         self.table.lock().expect("nothing panics while the calls are locked")
     }
 }

@@ -50,7 +50,7 @@ pub enum LinkError {
 
 /// Why a link ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum LinkEndReason {
     /// The other process died or closed the link.
     #[error("the other process is gone: it died or closed the link")]
     Gone,
@@ -126,14 +126,14 @@ pub enum Misconduct {
 /// What the one who was called says instead of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text} (code {code})")]
-pub struct Failure {
+pub struct CallFailure {
     /// What kind of failure it is: below 16 one of the constants here, from 16 on the called side's own.
     pub code: u32,
     /// For people, at most 4 KiB.
     pub text: String,
 }
 
-impl Failure {
+impl CallFailure {
     /// The handler panicked.
     pub const PANICKED: u32 = 1;
     /// There is no such method.
@@ -165,7 +165,7 @@ pub enum CallError {
     Timeout(Duration),
     /// The called side answered with a failure.
     #[error("the call failed in the other process: {0}")]
-    Failed(#[from] Failure),
+    Failed(#[from] CallFailure),
     /// The message is longer than the other side accepts.
     #[error("a message of {bytes} bytes is more than the {limit} that the other process accepts")]
     TooLong {
@@ -179,7 +179,7 @@ pub enum CallError {
     Busy(usize),
     /// The link has ended.
     #[error("the link has ended: {0}")]
-    Ended(#[from] Fault),
+    Ended(#[from] LinkEndReason),
     /// The call was made by a handler on the thread that would have to read its answer.
     #[error(
         "a handler on the link's own thread can't wait for an answer of the same link: call from another thread, such as one of `Workers`"

@@ -11,8 +11,8 @@ use crate::fault::Misconduct;
 /// word 3   bytes of the whole message
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
-    pub(crate) kind: Kind,
+pub(crate) struct RingFrameHeader {
+    pub(crate) kind: RingFrameKind,
     pub(crate) bytes: u32,
     pub(crate) call: u64,
     pub(crate) detail: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Frame {
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum RingFrameKind {
     /// Begins a call.
     Call = 1,
     /// Begins the answer to one.
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
     More = 5,
 }
 
-impl Frame {
+impl RingFrameHeader {
     pub(crate) fn to_words(self) -> [u64; FRAME_WORDS] {
         let first = u64::from(self.bytes) | (self.kind as u64) << 32;
         let third = u64::from(self.detail) | u64::from(self.timeout_ms) << 32;
@@ -47,7 +47,7 @@ impl Frame {
         if first >> 40 != 0 {
             return Err(Misconduct::Reserved);
         }
-        let kind = Kind::parse(low_byte(first >> 32))?;
+        let kind = RingFrameKind::parse(low_byte(first >> 32))?;
         Ok(Self {
             kind,
             bytes: low_half(first),
@@ -64,7 +64,7 @@ impl Frame {
     }
 }
 
-impl Kind {
+impl RingFrameKind {
     fn parse(code: u8) -> Result<Self, Misconduct> {
         [Self::Call, Self::Answer, Self::Failure, Self::Cancel, Self::More]
             .into_iter()

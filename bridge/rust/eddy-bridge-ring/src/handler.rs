@@ -1,6 +1,6 @@
 //! Who takes the calls of the other process.
 
-use crate::fault::Failure;
+use crate::fault::CallFailure;
 use crate::incoming::Incoming;
 
 /// Takes the calls of the other process.
@@ -8,12 +8,12 @@ use crate::incoming::Incoming;
 /// It runs on the link's own thread, which reads nothing meanwhile: answer what takes microseconds there, and hand on
 /// what takes longer, by [`Workers`](crate::Workers) or a runtime of your own. Any function that takes an [`Incoming`] is
 /// a handler.
-pub trait Handler: Send + Sync + 'static {
+pub trait CallHandler: Send + Sync + 'static {
     /// Takes a call, which may be answered here or later, from any thread.
     fn handle(&self, call: Incoming);
 }
 
-impl<F: Fn(Incoming) + Send + Sync + 'static> Handler for F {
+impl<F: Fn(Incoming) + Send + Sync + 'static> CallHandler for F {
     fn handle(&self, call: Incoming) {
         self(call);
     }
@@ -23,8 +23,8 @@ impl<F: Fn(Incoming) + Send + Sync + 'static> Handler for F {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCalls;
 
-impl Handler for NoCalls {
+impl CallHandler for NoCalls {
     fn handle(&self, call: Incoming) {
-        call.fail(Failure::new(Failure::UNKNOWN_METHOD, "this process takes no calls"));
+        call.fail(CallFailure::new(CallFailure::UNKNOWN_METHOD, "this process takes no calls"));
     }
 }

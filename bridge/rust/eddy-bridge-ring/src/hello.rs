@@ -16,7 +16,7 @@ use rustix::net::{
 };
 
 use crate::fault::LinkError;
-use crate::limits::{Limits, is_ring_size};
+use crate::limits::{LinkLimits, is_ring_size};
 use crate::memory::Memory;
 use crate::ring::memory_bytes;
 
@@ -31,8 +31,8 @@ pub(crate) struct Agreed {
 }
 
 /// Offers a link, and waits for what the other side says.
-pub(crate) fn offer(socket: &UnixStream, limits: &Limits) -> Result<(Memory, Agreed), LinkError> {
-    let clock = Clock::start(limits.handshake);
+pub(crate) fn offer(socket: &UnixStream, limits: &LinkLimits) -> Result<(Memory, Agreed), LinkError> {
+    let clock = HandshakeTimer::start(limits.handshake);
     let (memory, fd) = Memory::create(memory_bytes(limits.ring_bytes)).map_err(LinkError::Memory)?;
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -45,7 +45,7 @@ pub(crate) fn offer(socket: &UnixStream, limits: &Limits) -> Result<(Memory, Agr
     clock.write(socket, words.get(sent..).unwrap_or_default())?;
     let mut answer = [0; HELLO_BYTES];
     clock.read(socket, &mut answer)?;
-    let said = Said::parse(&answer)?;
+    let said = HelloReply::parse(&answer)?;
     match said.status {
         ACCEPTED if said.agreed.ring_bytes == limits.ring_bytes => Ok((memory, said.agreed)),
         ACCEPTED => Err(LinkError::Hello("it agreed on another ring than was offered")),
@@ -54,8 +54,8 @@ pub(crate) fn offer(socket: &UnixStream, limits: &Limits) -> Result<(Memory, Agr
 }
 
 /// Waits for an offer, and takes or refuses it.
-pub(crate) fn take(socket: &UnixStream, limits: &Limits) -> Result<(Memory, Agreed), LinkError> {
-    let clock = Clock::start(limits.handshake);
+pub(crate) fn take(socket: &UnixStream, limits: &LinkLimits) -> Result<(Memory, Agreed), LinkError> {
+    let clock = HandshakeTimer::start(limits.handshake);
     let (words, fd) = receive(socket, &clock)?;
     let result = check(&words, fd, limits);
     let status = match &result {
@@ -64,7 +64,7 @@ pub(crate) fn take(socket: &UnixStream, limits: &Limits) -> Result<(Memory, Agre
         Err(_) => HELLO_REFUSED,
     };
     let ring_bytes = result.as_ref().map_or(limits.ring_bytes, |(_, agreed)| agreed.ring_bytes);
-    let answered = clock.write(socket, &hello(status, &Limits { ring_bytes, ..*limits }));
+    let answered = clock.write(socket, &hello(status, &LinkLimits { ring_bytes, ..*limits }));
     let linked = result?;
     answered?;
     Ok(linked)
@@ -73,9 +73,9 @@ pub(crate) fn take(socket: &UnixStream, limits: &Limits) -> Result<(Memory, Agre
 fn check(
     words: &[u8; HELLO_BYTES],
     fd: Option<OwnedFd>,
-    limits: &Limits,
+    limits: &LinkLimits,
 ) -> Result<(Memory, Agreed), LinkError> {
-    let said = Said::parse(words)?;
+    let said = HelloReply::parse(words)?;
     let ring_bytes = said.agreed.ring_bytes;
     if !is_ring_size(ring_bytes) || ring_bytes > limits.ring_bytes {
         return Err(LinkError::Hello("it wants a ring of a size that is not allowed here"));
@@ -86,7 +86,10 @@ fn check(
 }
 
 /// Receives the first words of the other side and the descriptor that came with them.
-fn receive(socket: &UnixStream, clock: &Clock) -> Result<([u8; HELLO_BYTES], Option<OwnedFd>), LinkError> {
+fn receive(
+    socket: &UnixStream,
+    clock: &HandshakeTimer,
+) -> Result<([u8; HELLO_BYTES], Option<OwnedFd>), LinkError> {
     let mut words = [0; HELLO_BYTES];
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -105,12 +108,12 @@ fn receive(socket: &UnixStream, clock: &Clock) -> Result<([u8; HELLO_BYTES], Opt
 
 /// What a side said.
 #[derive(Debug)]
-struct Said {
+struct HelloReply {
     status: u32,
     agreed: Agreed,
 }
 
-impl Said {
+impl HelloReply {
     fn parse(words: &[u8; HELLO_BYTES]) -> Result<Self, LinkError> {
         let (words, _) = words.as_chunks::<8>();
         let [magic, version_and_status, numbers @ ..] = words else {
@@ -132,7 +135,7 @@ impl Said {
     }
 }
 
-fn hello(status: u32, limits: &Limits) -> [u8; HELLO_BYTES] {
+fn hello(status: u32, limits: &LinkLimits) -> [u8; HELLO_BYTES] {
     let mut words = [0; HELLO_BYTES];
     let numbers = [limits.ring_bytes, limits.message_bytes_max, limits.calls_max].map(|number| number as u64);
     let said = [u64::from_ne_bytes(*MAGIC), join(VERSION, status), numbers[0], numbers[1], numbers[2]];
@@ -157,12 +160,12 @@ fn reason(status: u32) -> &'static str {
 }
 
 /// The time that is left for agreeing.
-struct Clock {
+struct HandshakeTimer {
     limit: Duration,
     deadline: Instant,
 }
 
-impl Clock {
+impl HandshakeTimer {
     fn start(limit: Duration) -> Self {
         Self { limit, deadline: Instant::now() + limit }
     }

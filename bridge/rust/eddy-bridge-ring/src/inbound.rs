@@ -1,6 +1,6 @@
 //! What comes from the other side: whoever has the lock reads, one at a time.
 
-use crate::assembler::{Assembler, Message};
+use crate::assembler::{Assembler, LinkMessage};
 use crate::fault::Misconduct;
 use crate::ring::Consumer;
 use crate::socket::Bell;
@@ -15,7 +15,7 @@ pub(crate) struct Inbound {
 
 /// Who reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub(crate) enum ReaderRole {
     /// The link's own thread, which takes calls too.
     Link,
     /// A thread that waits for an answer. It must not run a handler, which could want what the thread has locked.
@@ -24,8 +24,8 @@ pub(crate) enum Reader {
 
 /// What a look into the ring gave.
 #[derive(Debug)]
-pub(crate) enum Next {
-    Message(Message),
+pub(crate) enum InboundPoll {
+    Message(LinkMessage),
     /// What is next is for the link's own thread.
     ForLink,
     Nothing,
@@ -33,10 +33,10 @@ pub(crate) enum Next {
 
 impl Inbound {
     /// The next message that has wholly come.
-    pub(crate) fn next(&mut self, reader: Reader) -> Result<Next, Misconduct> {
+    pub(crate) fn next(&mut self, reader: ReaderRole) -> Result<InboundPoll, Misconduct> {
         while let Some(frame) = self.consumer.peek()? {
-            if reader == Reader::Caller && self.assembler.is_for_reader(&frame) {
-                return Ok(Next::ForLink);
+            if reader == ReaderRole::Caller && self.assembler.is_for_reader(&frame) {
+                return Ok(InboundPoll::ForLink);
             }
             let bytes = self.assembler.accept(&frame)?;
             self.consumer.take(&frame, bytes);
@@ -44,9 +44,9 @@ impl Inbound {
                 self.bell.ring();
             }
             if let Some(message) = self.assembler.take_whole() {
-                return Ok(Next::Message(message));
+                return Ok(InboundPoll::Message(message));
             }
         }
-        Ok(Next::Nothing)
+        Ok(InboundPoll::Nothing)
     }
 }

@@ -7,17 +7,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crate::assembler::Message;
-use crate::fault::{Failure, Misconduct};
-use crate::frame::Kind;
-use crate::limits::Limits;
-use crate::shared::Shared;
-use crate::slot::Slot;
+use crate::assembler::LinkMessage;
+use crate::fault::{CallFailure, Misconduct};
+use crate::frame::RingFrameKind;
+use crate::limits::LinkLimits;
+use crate::shared::LinkState;
+use crate::slot::OneshotSlot;
 
 /// A call of the other process. Dropping it tells the caller that there is no answer.
 #[derive(Debug)]
 pub struct Incoming {
-    shared: Arc<Shared>,
+    shared: Arc<LinkState>,
     call: u64,
     method: u32,
     bytes: Vec<u8>,
@@ -27,9 +27,9 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    pub(crate) fn new(shared: Arc<Shared>, message: Message, cancellation: Cancellation) -> Self {
+    pub(crate) fn new(shared: Arc<LinkState>, message: LinkMessage, cancellation: Cancellation) -> Self {
         let deadline = Instant::now() + Duration::from_millis(message.timeout_ms.into());
-        let Message { call, detail: method, bytes, .. } = message;
+        let LinkMessage { call, detail: method, bytes, .. } = message;
         Self { shared, call, method, bytes, deadline, cancellation, is_answered: false }
     }
 
@@ -58,34 +58,34 @@ impl Incoming {
         let limit = self.shared.agreed.message_bytes_max;
         if bytes.len() > limit {
             let text = format!("the answer has {} bytes, the caller accepts {limit}", bytes.len());
-            return self.fail(Failure::new(Failure::ANSWER_TOO_LONG, text));
+            return self.fail(CallFailure::new(CallFailure::ANSWER_TOO_LONG, text));
         }
-        self.send(Kind::Answer, 0, bytes);
+        self.send(RingFrameKind::Answer, 0, bytes);
     }
 
     /// Answers the call with a failure.
-    pub fn fail(mut self, failure: Failure) {
-        self.send(Kind::Failure, failure.code, failure.text.into_bytes());
+    pub fn fail(mut self, failure: CallFailure) {
+        self.send(RingFrameKind::Failure, failure.code, failure.text.into_bytes());
     }
 
     /// Answers the call with what a function makes of it. A panic of the function becomes a failure with its text.
-    pub fn answer_with(self, function: impl FnOnce(&Self) -> Result<Vec<u8>, Failure>) {
+    pub fn answer_with(self, function: impl FnOnce(&Self) -> Result<Vec<u8>, CallFailure>) {
         match catch_unwind(AssertUnwindSafe(|| function(&self))) {
             Ok(Ok(bytes)) => self.answer(bytes),
             Ok(Err(failure)) => self.fail(failure),
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
-                self.fail(Failure::new(Failure::PANICKED, format!("the handler panicked: {text}")));
+                self.fail(CallFailure::new(CallFailure::PANICKED, format!("the handler panicked: {text}")));
             }
         }
     }
 
-    fn send(&mut self, kind: Kind, detail: u32, bytes: Vec<u8>) {
+    fn send(&mut self, kind: RingFrameKind, detail: u32, bytes: Vec<u8>) {
         self.is_answered = true;
         self.shared.served.leave(self.call);
         if !self.cancellation.is_cancelled() {
-            self.shared.send_soon(Message { kind, call: self.call, detail, timeout_ms: 0, bytes });
+            self.shared.send_soon(LinkMessage { kind, call: self.call, detail, timeout_ms: 0, bytes });
         }
     }
 }
@@ -96,17 +96,17 @@ impl Drop for Incoming {
             return;
         }
         let failure = if std::thread::panicking() {
-            Failure::new(Failure::PANICKED, "the handler panicked")
+            CallFailure::new(CallFailure::PANICKED, "the handler panicked")
         } else {
-            Failure::new(Failure::UNANSWERED, "the handler gave no answer")
+            CallFailure::new(CallFailure::UNANSWERED, "the handler gave no answer")
         };
-        self.send(Kind::Failure, failure.code, failure.text.into_bytes());
+        self.send(RingFrameKind::Failure, failure.code, failure.text.into_bytes());
     }
 }
 
 /// Whether somebody still waits for an answer. As a future it is ready when nobody does; one task at a time may wait.
 #[derive(Clone, Debug)]
-pub struct Cancellation(Arc<Slot<()>>);
+pub struct Cancellation(Arc<OneshotSlot<()>>);
 
 impl Cancellation {
     /// Whether nobody waits for the answer any longer: the caller gave up, or the link has ended.
@@ -130,27 +130,27 @@ impl Future for Cancellation {
 
 /// The calls of the other side that are not answered yet.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct IncomingCalls {
     calls_max: usize,
     bytes_max: usize,
-    table: Mutex<Table>,
+    table: Mutex<IncomingCallTable>,
 }
 
 #[derive(Debug, Default)]
-struct Table {
-    open: HashMap<u64, Open>,
+struct IncomingCallTable {
+    open: HashMap<u64, IncomingCallEntry>,
     /// The sum over those that are open.
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Open {
+struct IncomingCallEntry {
     cancellation: Cancellation,
     bytes: usize,
 }
 
-impl Served {
-    pub(crate) fn new(limits: &Limits) -> Self {
+impl IncomingCalls {
+    pub(crate) fn new(limits: &LinkLimits) -> Self {
         Self { calls_max: limits.calls_max, bytes_max: limits.calls_bytes_max, table: Mutex::default() }
     }
 
@@ -164,8 +164,8 @@ impl Served {
         if is_full || (!table.open.is_empty() && table.bytes + bytes > self.bytes_max) {
             return Ok(None);
         }
-        let cancellation = Cancellation(Arc::new(Slot::new()));
-        table.open.insert(call, Open { cancellation: cancellation.clone(), bytes });
+        let cancellation = Cancellation(Arc::new(OneshotSlot::new()));
+        table.open.insert(call, IncomingCallEntry { cancellation: cancellation.clone(), bytes });
         table.bytes += bytes;
         Ok(Some(cancellation))
     }
@@ -198,7 +198,7 @@ impl Served {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, IncomingCallTable> {
         self.table.lock().expect("nothing panics while the served calls are locked")
     }
 }

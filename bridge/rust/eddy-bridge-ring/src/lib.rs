@@ -45,13 +45,13 @@ mod slot;
 mod socket;
 mod workers;
 
-pub use fault::{CallError, Failure, Fault, LinkError, Misconduct};
-pub use handler::{Handler, NoCalls};
+pub use fault::{CallError, CallFailure, LinkEndReason, LinkError, Misconduct};
+pub use handler::{CallHandler, NoCalls};
 pub use incoming::{Cancellation, Incoming};
-pub use limits::Limits;
-pub use link::{Link, PendingCall};
+pub use limits::LinkLimits;
+pub use link::{PendingCall, ProcessLink};
 pub use redial::Redial;
-pub use socket::{Listener, accept_stream, connect, connect_stream};
+pub use socket::{LinkListener, accept_stream, connect, connect_stream};
 pub use workers::Workers;
 
 #[cfg(test)]

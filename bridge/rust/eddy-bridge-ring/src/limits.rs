@@ -7,7 +7,7 @@ use crate::fault::LinkError;
 
 /// What a link may use at most. Each side has its own; what one side sends is held to the other's as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct LinkLimits {
     /// Bytes of each of the two rings: a power of two from 4 KiB to 64 MiB. The side that connects says how many;
     /// the other accepts up to its own figure. A message that is longer than a quarter of a ring goes in pieces.
     pub ring_bytes: usize,
@@ -27,7 +27,7 @@ pub struct Limits {
     pub handshake: Duration,
 }
 
-impl Default for Limits {
+impl Default for LinkLimits {
     fn default() -> Self {
         Self {
             ring_bytes: 256 * 1024,
@@ -41,7 +41,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl LinkLimits {
     /// These limits, if they can be kept.
     pub(crate) fn check(mut self) -> Result<Self, LinkError> {
         if !is_ring_size(self.ring_bytes) {

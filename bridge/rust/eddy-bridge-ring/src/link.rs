@@ -11,41 +11,41 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-use crate::assembler::{Assembler, Message};
-use crate::calls::{Calls, Expiry, Opened, Outcome};
-use crate::fault::{CallError, Fault, LinkError};
-use crate::frame::Kind;
-use crate::handler::Handler;
+use crate::assembler::{Assembler, LinkMessage};
+use crate::calls::{CallResult, Calls, Expiry, NewCall};
+use crate::fault::{CallError, LinkEndReason, LinkError};
+use crate::frame::RingFrameKind;
+use crate::handler::CallHandler;
 use crate::hello::Agreed;
-use crate::inbound::{Inbound, Next, Reader};
-use crate::incoming::Served;
-use crate::limits::Limits;
+use crate::inbound::{Inbound, InboundPoll, ReaderRole};
+use crate::incoming::IncomingCalls;
+use crate::limits::LinkLimits;
 use crate::memory::Memory;
 use crate::outbox::{Letter, Outbox, SendError};
 use crate::reader;
-use crate::ring::{Side, piece_bytes_max, split};
-use crate::shared::Shared;
-use crate::slot::Slot;
+use crate::ring::{LinkRole, piece_bytes_max, split};
+use crate::shared::LinkState;
+use crate::slot::OneshotSlot;
 use crate::socket::Bell;
 
 /// A link to another process. Clones are the same link; it ends with the last of them.
 #[derive(Clone, Debug)]
-pub struct Link {
-    shared: Arc<Shared>,
+pub struct ProcessLink {
+    shared: Arc<LinkState>,
     /// Ends the link. The link's threads don't have it.
-    _owner: Arc<Owner>,
+    _owner: Arc<LinkCloseGuard>,
 }
 
 #[derive(Debug)]
-struct Owner(Arc<Shared>);
+struct LinkCloseGuard(Arc<LinkState>);
 
-impl Drop for Owner {
+impl Drop for LinkCloseGuard {
     fn drop(&mut self) {
-        self.0.end(Fault::Closed);
+        self.0.end(LinkEndReason::Closed);
     }
 }
 
-impl Link {
+impl ProcessLink {
     /// Calls the other process and waits for the answer.
     ///
     /// # Errors
@@ -54,15 +54,16 @@ impl Link {
     /// # Cost
     /// One copy of the bytes on each side and each way. System calls only where a side sleeps: after
     /// [`Limits::spin`] without work.
-    pub fn call(&self, method: u32, bytes: &[u8], timeout: Duration) -> Outcome {
+    pub fn call(&self, method: u32, bytes: &[u8], timeout: Duration) -> CallResult {
         let timeout = timeout.min(TIMEOUT_MAX);
         let deadline = Instant::now() + timeout;
         if self.shared.reader.get() == Some(&thread::current().id()) {
             return Err(CallError::OnReader);
         }
         self.check_length(bytes.len())?;
-        let Opened { call, slot, .. } = self.shared.calls.open(None)?;
-        let letter = Letter { kind: Kind::Call, call, detail: method, timeout_ms: whole_ms(timeout), bytes };
+        let NewCall { call, slot, .. } = self.shared.calls.open(None)?;
+        let letter =
+            Letter { kind: RingFrameKind::Call, call, detail: method, timeout_ms: whole_ms(timeout), bytes };
         let sent = self.shared.outbox.send(&letter, deadline);
         if let Err(SendError::Fault(fault)) = &sent {
             self.shared.end(fault.clone());
@@ -94,10 +95,10 @@ impl Link {
         let timeout = timeout.min(TIMEOUT_MAX);
         self.check_length(bytes.len())?;
         let expiry = Expiry { deadline: Instant::now() + timeout, timeout };
-        let Opened { call, slot, outlasts_sleep } = self.shared.calls.open(Some(expiry))?;
+        let NewCall { call, slot, outlasts_sleep } = self.shared.calls.open(Some(expiry))?;
         let pending = PendingCall { link: self.clone(), call, slot };
         let timeout_ms = whole_ms(timeout);
-        let message = Message { kind: Kind::Call, call, detail: method, timeout_ms, bytes };
+        let message = LinkMessage { kind: RingFrameKind::Call, call, detail: method, timeout_ms, bytes };
         match self.shared.outbox.send_soon(message) {
             Ok(()) => {}
             Err(SendError::Fault(fault)) => self.shared.end(fault),
@@ -113,22 +114,22 @@ impl Link {
     }
 
     /// Why the link has ended, if it has.
-    pub fn fault(&self) -> Option<Fault> {
+    pub fn fault(&self) -> Option<LinkEndReason> {
         self.shared.fault.get().cloned()
     }
 
     /// Ends the link: calls on both sides get an error, and so do later ones.
     pub fn close(&self) {
-        self.shared.end(Fault::Closed);
+        self.shared.end(LinkEndReason::Closed);
     }
 
     pub(crate) fn start(
         stream: UnixStream,
         memory: Memory,
-        side: Side,
-        limits: &Limits,
+        side: LinkRole,
+        limits: &LinkLimits,
         agreed: &Agreed,
-        handler: Arc<dyn Handler>,
+        handler: Arc<dyn CallHandler>,
     ) -> Result<Self, LinkError> {
         let socket = Arc::new(stream);
         let bell = Bell::new(Arc::clone(&socket));
@@ -139,11 +140,11 @@ impl Link {
         let assembler = Assembler::new(limits.message_bytes_max, piece_bytes_max(ring_bytes));
         let calls_max = limits.calls_max.min(agreed.calls_max);
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LinkState {
             agreed: *agreed,
             spin: limits.spin,
             calls: Calls::new(calls_max),
-            served: Served::new(limits),
+            served: IncomingCalls::new(limits),
             outbox: Outbox::new(producer, bell.clone(), ring_bytes, limits.stall, 2 * limits.calls_max),
             inbound: Mutex::new(Inbound { consumer, assembler, bell }),
             handler,
@@ -152,7 +153,7 @@ impl Link {
             reader: OnceLock::new(),
             fault: OnceLock::new(),
         });
-        let owner = Arc::new(Owner(Arc::clone(&shared)));
+        let owner = Arc::new(LinkCloseGuard(Arc::clone(&shared)));
         start_threads(&shared).map_err(LinkError::Thread)?;
         Ok(Self { shared, _owner: owner })
     }
@@ -163,7 +164,7 @@ impl Link {
     }
 
     /// Watches the ring for an answer, which is faster than being woken. It reads what comes for others as well.
-    fn watch(&self, slot: &Slot<Outcome>, until: Instant) {
+    fn watch(&self, slot: &OneshotSlot<CallResult>, until: Instant) {
         let mut may_lead = true;
         while !slot.is_filled() && Instant::now() < until {
             if may_lead && let Ok(inbound) = self.shared.inbound.try_lock() {
@@ -175,16 +176,21 @@ impl Link {
     }
 
     /// Reads until the slot is filled or the time is over. Says no when the link's own thread has to go on.
-    fn lead(&self, mut inbound: MutexGuard<'_, Inbound>, slot: &Slot<Outcome>, until: Instant) -> bool {
+    fn lead(
+        &self,
+        mut inbound: MutexGuard<'_, Inbound>,
+        slot: &OneshotSlot<CallResult>,
+        until: Instant,
+    ) -> bool {
         inbound.consumer.watch();
         loop {
-            let next = match inbound.next(Reader::Caller) {
-                Ok(Next::Message(message)) => self.shared.handle_answer(message).map(|()| None),
+            let next = match inbound.next(ReaderRole::Caller) {
+                Ok(InboundPoll::Message(message)) => self.shared.handle_answer(message).map(|()| None),
                 Ok(next) => Ok(Some(next)),
                 Err(misconduct) => Err(misconduct),
             };
             match next {
-                Ok(Some(Next::ForLink)) => {
+                Ok(Some(InboundPoll::ForLink)) => {
                     drop(inbound);
                     self.shared.wake_reader();
                     return false;
@@ -211,15 +217,15 @@ impl Link {
 #[derive(Debug)]
 #[must_use = "a call is cancelled when this is dropped"]
 pub struct PendingCall {
-    link: Link,
+    link: ProcessLink,
     call: u64,
-    slot: Arc<Slot<Outcome>>,
+    slot: Arc<OneshotSlot<CallResult>>,
 }
 
 impl Future for PendingCall {
-    type Output = Outcome;
+    type Output = CallResult;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CallResult> {
         self.slot.poll_take(context)
     }
 }
@@ -234,7 +240,7 @@ impl Drop for PendingCall {
 }
 
 /// Starts the link's own thread, and the one that sends what others could not wait for.
-fn start_threads(shared: &Arc<Shared>) -> io::Result<()> {
+fn start_threads(shared: &Arc<LinkState>) -> io::Result<()> {
     let sender = Arc::clone(shared);
     thread::Builder::new().name("ring-sender".to_owned()).spawn(move || {
         if let Err(fault) = sender.outbox.send_late() {

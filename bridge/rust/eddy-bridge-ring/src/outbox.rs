@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::assembler::Message;
-use crate::fault::{Fault, Misconduct};
-use crate::frame::{Frame, Kind};
+use crate::assembler::LinkMessage;
+use crate::fault::{LinkEndReason, Misconduct};
+use crate::frame::{RingFrameHeader, RingFrameKind};
 use crate::ring::{Producer, piece_bytes_max};
 use crate::socket::Bell;
 
@@ -30,8 +30,8 @@ struct Out {
     /// A message that is longer than the room has its turn: the others wait.
     is_taken: bool,
     /// Messages for the thread that sends what others could not wait for.
-    late: VecDeque<Message>,
-    ended: Option<Fault>,
+    late: VecDeque<LinkMessage>,
+    ended: Option<LinkEndReason>,
 }
 
 /// Why a message was not sent.
@@ -42,7 +42,7 @@ pub(crate) enum SendError {
     /// Too much is put off already.
     Full,
     /// The other side breaks the protocol or takes nothing: the link is to be ended.
-    Fault(Fault),
+    Fault(LinkEndReason),
 }
 
 impl From<Misconduct> for SendError {
@@ -54,7 +54,7 @@ impl From<Misconduct> for SendError {
 /// A message that is to be sent, by reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Letter<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RingFrameKind,
     pub(crate) call: u64,
     pub(crate) detail: u32,
     pub(crate) timeout_ms: u32,
@@ -103,7 +103,7 @@ impl Outbox {
     }
 
     /// Sends a message if there is room at once, and has a thread do it otherwise.
-    pub(crate) fn send_soon(&self, message: Message) -> Result<(), SendError> {
+    pub(crate) fn send_soon(&self, message: LinkMessage) -> Result<(), SendError> {
         let mut out = self.lock();
         out.live()?;
         let letter = Letter::of(&message);
@@ -113,7 +113,7 @@ impl Outbox {
             return Ok(());
         }
         // Answers must go: they have as much again for themselves.
-        let is_answer = matches!(message.kind, Kind::Answer | Kind::Failure);
+        let is_answer = matches!(message.kind, RingFrameKind::Answer | RingFrameKind::Failure);
         let put_off_max = if is_answer { 2 * self.put_off_max } else { self.put_off_max };
         if out.late.len() >= put_off_max {
             return Err(SendError::Full);
@@ -125,7 +125,7 @@ impl Outbox {
     }
 
     /// Sends what was put off, until the link ends. It is what a thread does all its life.
-    pub(crate) fn send_late(&self) -> Result<(), Fault> {
+    pub(crate) fn send_late(&self) -> Result<(), LinkEndReason> {
         loop {
             let mut out = self.lock();
             let message = loop {
@@ -141,7 +141,7 @@ impl Outbox {
             match self.send(&Letter::of(&message), Instant::now() + FOREVER) {
                 Ok(()) => {}
                 Err(SendError::Fault(fault)) => return Err(fault),
-                Err(SendError::Late | SendError::Full) => return Err(Fault::Stalled(self.stall)),
+                Err(SendError::Late | SendError::Full) => return Err(LinkEndReason::Stalled(self.stall)),
             }
         }
     }
@@ -154,7 +154,7 @@ impl Outbox {
     }
 
     /// Nothing is sent any longer.
-    pub(crate) fn end(&self, fault: &Fault) {
+    pub(crate) fn end(&self, fault: &LinkEndReason) {
         let mut out = self.lock();
         out.ended.get_or_insert_with(|| fault.clone());
         out.late.clear();
@@ -186,7 +186,7 @@ impl Outbox {
     fn send_piece<'o>(
         &'o self,
         mut out: MutexGuard<'o, Out>,
-        frame: &Frame,
+        frame: &RingFrameHeader,
         piece: &[u8],
         deadline: Instant,
     ) -> (MutexGuard<'o, Out>, Result<(), SendError>) {
@@ -215,7 +215,7 @@ impl Outbox {
                 seen = (position, now);
             }
             if now >= seen.1 + self.stall {
-                return (out, Err(SendError::Fault(Fault::Stalled(self.stall))));
+                return (out, Err(SendError::Fault(LinkEndReason::Stalled(self.stall))));
             }
             if now >= deadline {
                 return (out, Err(SendError::Late));
@@ -265,15 +265,15 @@ impl Out {
 }
 
 impl<'a> Letter<'a> {
-    fn of(message: &'a Message) -> Self {
-        let Message { kind, call, detail, timeout_ms, bytes } = message;
+    fn of(message: &'a LinkMessage) -> Self {
+        let LinkMessage { kind, call, detail, timeout_ms, bytes } = message;
         Self { kind: *kind, call: *call, detail: *detail, timeout_ms: *timeout_ms, bytes }
     }
 
     /// The frame of a piece that begins after so many bytes.
-    fn frame(&self, sent: usize, piece: &[u8]) -> Frame {
-        Frame {
-            kind: if sent == 0 { self.kind } else { Kind::More },
+    fn frame(&self, sent: usize, piece: &[u8]) -> RingFrameHeader {
+        RingFrameHeader {
+            kind: if sent == 0 { self.kind } else { RingFrameKind::More },
             bytes: u32::try_from(piece.len()).expect("a piece is shorter than a ring"),
             call: self.call,
             detail: self.detail,

@@ -10,13 +10,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
-use crate::fault::{Fault, Misconduct};
-use crate::frame::Kind;
-use crate::inbound::{Next, Reader};
-use crate::shared::Shared;
+use crate::fault::{LinkEndReason, Misconduct};
+use crate::frame::RingFrameKind;
+use crate::inbound::{InboundPoll, ReaderRole};
+use crate::shared::LinkState;
 
 /// What the link's own thread does all its life.
-pub(crate) fn run(shared: &Arc<Shared>) {
+pub(crate) fn run(shared: &Arc<LinkState>) {
     let fault = match serve(shared) {
         Ok(never) => match never {},
         Err(fault) => fault,
@@ -24,8 +24,8 @@ pub(crate) fn run(shared: &Arc<Shared>) {
     shared.end(fault);
 }
 
-fn serve(shared: &Arc<Shared>) -> Result<std::convert::Infallible, Fault> {
-    let mut pause = Pause::None;
+fn serve(shared: &Arc<LinkState>) -> Result<std::convert::Infallible, LinkEndReason> {
+    let mut pause = SleepLimit::None;
     let mut rounds_after_end = 0;
     loop {
         let has_hung_up = wait(shared, pause)?;
@@ -37,41 +37,41 @@ fn serve(shared: &Arc<Shared>) -> Result<std::convert::Infallible, Fault> {
         // What was written before is taken still; more than a ring holds is not.
         rounds_after_end += u32::from(has_hung_up);
         if has_hung_up && (is_all || rounds_after_end > ROUNDS_AFTER_END_MAX) {
-            return Err(Fault::Gone);
+            return Err(LinkEndReason::Gone);
         }
         let expired = shared.calls.expire(Instant::now());
         expired.calls.into_iter().for_each(|call| shared.cancel(call));
         pause = match expired.next {
-            _ if !is_all => Pause::None,
-            Some(deadline) => Pause::Until(deadline),
-            None => Pause::Long,
+            _ if !is_all => SleepLimit::None,
+            Some(deadline) => SleepLimit::Until(deadline),
+            None => SleepLimit::Long,
         };
     }
 }
 
 /// How long the thread may sleep.
 #[derive(Clone, Copy)]
-enum Pause {
+enum SleepLimit {
     None,
     Until(Instant),
     Long,
 }
 
 /// Sleeps until there is something to do, and says whether the other side has hung up.
-fn wait(shared: &Shared, pause: Pause) -> Result<bool, Fault> {
+fn wait(shared: &LinkState, pause: SleepLimit) -> Result<bool, LinkEndReason> {
     let left = match pause {
-        Pause::None => Some(Duration::ZERO),
+        SleepLimit::None => Some(Duration::ZERO),
         // A little later rather than a little earlier, to look once.
-        Pause::Until(deadline) => {
+        SleepLimit::Until(deadline) => {
             Some(deadline.saturating_duration_since(Instant::now()) + Duration::from_micros(100))
         }
-        Pause::Long => None,
+        SleepLimit::Long => None,
     };
     let timeout = left.and_then(|left| Timespec::try_from(left).ok());
     let mut fds = [PollFd::new(&*shared.socket, PollFlags::IN), PollFd::new(&shared.wake, PollFlags::IN)];
     match poll(&mut fds, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(Fault::Socket(io::Error::from(error).kind())),
+        Err(error) => return Err(LinkEndReason::Socket(io::Error::from(error).kind())),
     }
     if !fds[1].revents().is_empty() {
         // Only this thread reads it, and it says that there is something.
@@ -81,24 +81,24 @@ fn wait(shared: &Shared, pause: Pause) -> Result<bool, Fault> {
 }
 
 /// Takes the other side's wakes off the socket, and says whether it has hung up.
-fn take_rings(shared: &Shared) -> Result<bool, Fault> {
+fn take_rings(shared: &LinkState) -> Result<bool, LinkEndReason> {
     match recv(&*shared.socket, &mut [0; RINGS_MAX], RecvFlags::DONTWAIT) {
         Ok((0, _)) | Err(Errno::CONNRESET) => Ok(true),
         Ok(_) | Err(Errno::AGAIN | Errno::INTR) => Ok(false),
-        Err(error) => Err(Fault::Socket(io::Error::from(error).kind())),
+        Err(error) => Err(LinkEndReason::Socket(io::Error::from(error).kind())),
     }
 }
 
 /// Takes what has come, and what comes while it watches for a while. Says whether that was all: if so, the other side wakes
 /// this thread for more.
-fn read(shared: &Arc<Shared>) -> Result<bool, Misconduct> {
+fn read(shared: &Arc<LinkState>) -> Result<bool, Misconduct> {
     let mut inbound = shared.lock_inbound();
     inbound.consumer.watch();
     let mut watch_until = None;
     for _ in 0..MESSAGES_MAX {
-        let message = match inbound.next(Reader::Link)? {
-            Next::Message(message) => message,
-            Next::Nothing | Next::ForLink => {
+        let message = match inbound.next(ReaderRole::Link)? {
+            InboundPoll::Message(message) => message,
+            InboundPoll::Nothing | InboundPoll::ForLink => {
                 while watch_until.is_some_and(|until| Instant::now() < until) && !inbound.consumer.has_more()
                 {
                     if shared.served.is_idle() {
@@ -116,7 +116,7 @@ fn read(shared: &Arc<Shared>) -> Result<bool, Misconduct> {
                 return Ok(true);
             }
         };
-        if message.kind != Kind::Call {
+        if message.kind != RingFrameKind::Call {
             shared.handle_answer(message)?;
             continue;
         }

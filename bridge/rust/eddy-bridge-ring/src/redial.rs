@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::calls::Outcome;
+use crate::calls::CallResult;
 use crate::fault::CallError;
-use crate::handler::Handler;
-use crate::limits::Limits;
-use crate::link::Link;
+use crate::handler::CallHandler;
+use crate::limits::LinkLimits;
+use crate::link::ProcessLink;
 use crate::socket::connect_shared;
 
 /// Connects to a path, and again with the next call after a link has ended.
@@ -16,21 +16,21 @@ use crate::socket::connect_shared;
 /// Calls that were under way when a link ended get its fault and are not made again: nobody knows whether they were served.
 pub struct Redial {
     path: PathBuf,
-    limits: Limits,
-    handler: Arc<dyn Handler>,
-    state: Mutex<State>,
+    limits: LinkLimits,
+    handler: Arc<dyn CallHandler>,
+    state: Mutex<RedialState>,
 }
 
 #[derive(Default)]
-struct State {
-    link: Option<Link>,
+struct RedialState {
+    link: Option<ProcessLink>,
     /// Why there was no link the last time, and when that was.
     failed: Option<(Instant, String)>,
 }
 
 impl Redial {
     /// Connects with the first call.
-    pub fn new(path: impl Into<PathBuf>, limits: Limits, handler: impl Handler) -> Self {
+    pub fn new(path: impl Into<PathBuf>, limits: LinkLimits, handler: impl CallHandler) -> Self {
         Self { path: path.into(), limits, handler: Arc::new(handler), state: Mutex::default() }
     }
 
@@ -38,7 +38,7 @@ impl Redial {
     ///
     /// # Errors
     /// Those of [`Link::call`], and `NoLink` when nobody can be reached: then it is tried again no sooner than after 50 ms.
-    pub fn call(&self, method: u32, bytes: &[u8], timeout: Duration) -> Outcome {
+    pub fn call(&self, method: u32, bytes: &[u8], timeout: Duration) -> CallResult {
         let begun = Instant::now();
         let link = self.link(timeout)?;
         link.call(method, bytes, timeout.saturating_sub(begun.elapsed()))
@@ -49,7 +49,7 @@ impl Redial {
     ///
     /// # Errors
     /// `NoLink`, as [`Redial::call`] says.
-    pub fn link(&self, timeout: Duration) -> Result<Link, CallError> {
+    pub fn link(&self, timeout: Duration) -> Result<ProcessLink, CallError> {
         let mut state = self.state.lock().expect("nothing panics while a link is made");
         if let Some(link) = &state.link
             && link.fault().is_none()
@@ -61,15 +61,15 @@ impl Redial {
         {
             return Err(CallError::NoLink(reason.clone()));
         }
-        let limits = Limits { handshake: self.limits.handshake.min(timeout), ..self.limits };
+        let limits = LinkLimits { handshake: self.limits.handshake.min(timeout), ..self.limits };
         match connect_shared(&self.path, limits, Arc::clone(&self.handler)) {
             Ok(link) => {
-                *state = State { link: Some(link.clone()), failed: None };
+                *state = RedialState { link: Some(link.clone()), failed: None };
                 Ok(link)
             }
             Err(error) => {
                 let reason = error_text(&error);
-                *state = State { link: None, failed: Some((Instant::now(), reason.clone())) };
+                *state = RedialState { link: None, failed: Some((Instant::now(), reason.clone())) };
                 Err(CallError::NoLink(reason))
             }
         }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use crate::fault::Misconduct;
-use crate::frame::{FRAME_WORDS, Frame, WORD_BYTES};
+use crate::frame::{FRAME_WORDS, RingFrameHeader, WORD_BYTES};
 use crate::memory::{AtomicU64, Memory, fence};
 
 /// Which of the two processes this one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum LinkRole {
     /// The one that connected: it writes the first ring and reads the second.
     Connector,
     /// The one that was connected to.
@@ -21,11 +21,11 @@ pub(crate) enum Side {
 }
 
 /// Both rings of a memory as one side has them.
-pub(crate) fn split(memory: Arc<Memory>, ring_bytes: usize, side: Side) -> (Producer, Consumer) {
-    let lane = |index: usize| Lane::new(Arc::clone(&memory), ring_bytes, index);
+pub(crate) fn split(memory: Arc<Memory>, ring_bytes: usize, side: LinkRole) -> (Producer, Consumer) {
+    let lane = |index: usize| RingBuffer::new(Arc::clone(&memory), ring_bytes, index);
     let (written, read) = match side {
-        Side::Connector => (0, 1),
-        Side::Acceptor => (1, 0),
+        LinkRole::Connector => (0, 1),
+        LinkRole::Acceptor => (1, 0),
     };
     (Producer { lane: lane(written), tail: 0 }, Consumer { lane: lane(read), head: 0 })
 }
@@ -43,7 +43,7 @@ pub(crate) fn piece_bytes_max(ring_bytes: usize) -> usize {
 /// The end of a ring that is written to.
 #[derive(Debug)]
 pub(crate) struct Producer {
-    lane: Lane,
+    lane: RingBuffer,
     tail: u64,
 }
 
@@ -52,7 +52,7 @@ impl Producer {
     ///
     /// # Panics
     /// When `bytes` are not as many as the frame says.
-    pub(crate) fn try_push(&mut self, frame: &Frame, bytes: &[u8]) -> Result<bool, Misconduct> {
+    pub(crate) fn try_push(&mut self, frame: &RingFrameHeader, bytes: &[u8]) -> Result<bool, Misconduct> {
         assert_eq!(frame.bytes as usize, bytes.len(), "a frame says how long it is");
         let used = self.lane.distance(self.lane.head().load(Acquire), self.tail)?;
         if frame.words() > self.lane.capacity() - used {
@@ -85,13 +85,13 @@ impl Producer {
 /// The end of a ring that is read from.
 #[derive(Debug)]
 pub(crate) struct Consumer {
-    lane: Lane,
+    lane: RingBuffer,
     head: u64,
 }
 
 impl Consumer {
     /// The fixed part of the next frame, if there is one. It is wholly there, and fits into the ring.
-    pub(crate) fn peek(&self) -> Result<Option<Frame>, Misconduct> {
+    pub(crate) fn peek(&self) -> Result<Option<RingFrameHeader>, Misconduct> {
         let used = self.lane.distance(self.head, self.lane.tail().load(Acquire))?;
         if used == 0 {
             return Ok(None);
@@ -99,7 +99,7 @@ impl Consumer {
         if used < FRAME_WORDS as u64 {
             return Err(Misconduct::Truncated { words: FRAME_WORDS as u64, used });
         }
-        let frame = Frame::parse(self.lane.read(self.head))?;
+        let frame = RingFrameHeader::parse(self.lane.read(self.head))?;
         if frame.words() > used {
             return Err(Misconduct::Truncated { words: frame.words(), used });
         }
@@ -107,7 +107,7 @@ impl Consumer {
     }
 
     /// Appends the bytes of a frame that [`Consumer::peek`] gave to some others, and frees its room.
-    pub(crate) fn take(&mut self, frame: &Frame, into: &mut Vec<u8>) {
+    pub(crate) fn take(&mut self, frame: &RingFrameHeader, into: &mut Vec<u8>) {
         self.lane.read_bytes(self.head.wrapping_add(FRAME_WORDS as u64), frame.bytes as usize, into);
         self.head = self.head.wrapping_add(frame.words());
         self.lane.head().store(self.head, Release);
@@ -138,7 +138,7 @@ impl Consumer {
 
 /// One ring: its control words and its data.
 #[derive(Debug)]
-struct Lane {
+struct RingBuffer {
     memory: Arc<Memory>,
     /// The first of the control words.
     control: usize,
@@ -146,7 +146,7 @@ struct Lane {
     data: Range<usize>,
 }
 
-impl Lane {
+impl RingBuffer {
     fn new(memory: Arc<Memory>, ring_bytes: usize, index: usize) -> Self {
         debug_assert!(ring_bytes.is_power_of_two(), "positions wrap around by a mask");
         let words = ring_bytes / WORD_BYTES;

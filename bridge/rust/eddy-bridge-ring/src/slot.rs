@@ -9,20 +9,23 @@ use std::time::Instant;
 
 /// A place that is filled at most once, and emptied by one waiter.
 #[derive(Debug)]
-pub(crate) struct Slot<T> {
+pub(crate) struct OneshotSlot<T> {
     is_filled: AtomicBool,
-    state: Mutex<State<T>>,
+    state: Mutex<OneshotState<T>>,
 }
 
 #[derive(Debug)]
-struct State<T> {
+struct OneshotState<T> {
     content: Option<T>,
     waker: Option<Waker>,
 }
 
-impl<T> Slot<T> {
+impl<T> OneshotSlot<T> {
     pub(crate) fn new() -> Self {
-        Self { is_filled: AtomicBool::new(false), state: Mutex::new(State { content: None, waker: None }) }
+        Self {
+            is_filled: AtomicBool::new(false),
+            state: Mutex::new(OneshotState { content: None, waker: None }),
+        }
     }
 
     /// Leaves something, unless something was left before, and wakes who waits.
@@ -65,7 +68,7 @@ impl<T> Slot<T> {
 
     /// Has the thread sleep until something is left or a moment has come.
     pub(crate) fn wait(&self, deadline: Instant) -> Option<T> {
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         loop {
             if let Poll::Ready(content) = self.poll_take(&Context::from_waker(&waker)) {
                 return Some(content);
@@ -78,15 +81,15 @@ impl<T> Slot<T> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, OneshotState<T>> {
         self.state.lock().expect("nothing panics while a slot is locked")
     }
 }
 
 /// Wakes a thread that is parked.
-struct Unpark(Thread);
+struct ThreadWaker(Thread);
 
-impl Wake for Unpark {
+impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }

@@ -11,26 +11,26 @@ use rustix::net::{
 };
 
 use crate::fault::LinkError;
-use crate::handler::Handler;
+use crate::handler::CallHandler;
 use crate::hello;
-use crate::limits::Limits;
-use crate::link::Link;
-use crate::ring::Side;
+use crate::limits::LinkLimits;
+use crate::link::ProcessLink;
+use crate::ring::LinkRole;
 
 /// A place where other processes can ask for a link.
 #[derive(Debug)]
-pub struct Listener {
+pub struct LinkListener {
     listener: UnixListener,
-    limits: Limits,
+    limits: LinkLimits,
     path: PathBuf,
 }
 
-impl Listener {
+impl LinkListener {
     /// Listens at a path, at which nothing may lie yet. Only processes of the same user can connect.
     ///
     /// # Errors
     /// `Path` when the path can't be used, and those of limits that can't be kept.
-    pub fn bind(path: impl AsRef<Path>, limits: Limits) -> Result<Self, LinkError> {
+    pub fn bind(path: impl AsRef<Path>, limits: LinkLimits) -> Result<Self, LinkError> {
         let path = path.as_ref().to_owned();
         let limits = limits.check()?;
         let listener =
@@ -42,7 +42,7 @@ impl Listener {
     ///
     /// # Errors
     /// `Path` when the listener is broken; any other means that this one process did not get a link.
-    pub fn accept(&self, handler: impl Handler) -> Result<Link, LinkError> {
+    pub fn accept(&self, handler: impl CallHandler) -> Result<ProcessLink, LinkError> {
         let broken = |source| LinkError::Path { path: self.path.clone(), source };
         let (stream, _) = self.listener.accept().map_err(broken)?;
         accept_stream(stream, self.limits, handler)
@@ -53,7 +53,11 @@ impl Listener {
 ///
 /// # Errors
 /// `Path` when nobody listens there, and those of [`connect_stream`].
-pub fn connect(path: impl AsRef<Path>, limits: Limits, handler: impl Handler) -> Result<Link, LinkError> {
+pub fn connect(
+    path: impl AsRef<Path>,
+    limits: LinkLimits,
+    handler: impl CallHandler,
+) -> Result<ProcessLink, LinkError> {
     connect_shared(path.as_ref(), limits, Arc::new(handler))
 }
 
@@ -61,42 +65,50 @@ pub fn connect(path: impl AsRef<Path>, limits: Limits, handler: impl Handler) ->
 ///
 /// # Errors
 /// Everything that [`LinkError`] names but `Path`.
-pub fn connect_stream(stream: UnixStream, limits: Limits, handler: impl Handler) -> Result<Link, LinkError> {
-    join(stream, limits, Arc::new(handler), Side::Connector)
+pub fn connect_stream(
+    stream: UnixStream,
+    limits: LinkLimits,
+    handler: impl CallHandler,
+) -> Result<ProcessLink, LinkError> {
+    join(stream, limits, Arc::new(handler), LinkRole::Connector)
 }
 
 /// Makes a link over a socket whose other end [`connect_stream`] has.
 ///
 /// # Errors
 /// Everything that [`LinkError`] names but `Path`.
-pub fn accept_stream(stream: UnixStream, limits: Limits, handler: impl Handler) -> Result<Link, LinkError> {
-    join(stream, limits, Arc::new(handler), Side::Acceptor)
+pub fn accept_stream(
+    stream: UnixStream,
+    limits: LinkLimits,
+    handler: impl CallHandler,
+) -> Result<ProcessLink, LinkError> {
+    join(stream, limits, Arc::new(handler), LinkRole::Acceptor)
 }
 
 pub(crate) fn connect_shared(
     path: &Path,
-    limits: Limits,
-    handler: Arc<dyn Handler>,
-) -> Result<Link, LinkError> {
+    limits: LinkLimits,
+    handler: Arc<dyn CallHandler>,
+) -> Result<ProcessLink, LinkError> {
     let broken = |source| LinkError::Path { path: path.to_owned(), source };
     let stream = UnixStream::connect(path).map_err(broken)?;
-    join(stream, limits, handler, Side::Connector)
+    join(stream, limits, handler, LinkRole::Connector)
 }
 
 fn join(
     stream: UnixStream,
-    limits: Limits,
-    handler: Arc<dyn Handler>,
-    side: Side,
-) -> Result<Link, LinkError> {
+    limits: LinkLimits,
+    handler: Arc<dyn CallHandler>,
+    side: LinkRole,
+) -> Result<ProcessLink, LinkError> {
     let limits = limits.check()?;
     let (memory, agreed) = match side {
-        Side::Connector => hello::offer(&stream, &limits)?,
-        Side::Acceptor => hello::take(&stream, &limits)?,
+        LinkRole::Connector => hello::offer(&stream, &limits)?,
+        LinkRole::Acceptor => hello::take(&stream, &limits)?,
     };
     stream.set_read_timeout(None).map_err(LinkError::Socket)?;
     stream.set_write_timeout(None).map_err(LinkError::Socket)?;
-    Link::start(stream, memory, side, &limits, &agreed, handler)
+    ProcessLink::start(stream, memory, side, &limits, &agreed, handler)
 }
 
 /// Wakes the other process where it sleeps.

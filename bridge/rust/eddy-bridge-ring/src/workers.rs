@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::fault::Failure;
-use crate::handler::Handler;
+use crate::fault::CallFailure;
+use crate::handler::CallHandler;
 use crate::incoming::Incoming;
 
 /// A handler that has threads of its own answer the calls, for what takes longer than microseconds or waits.
@@ -25,7 +25,7 @@ impl Workers {
     /// When no thread can be started.
     pub fn start<F>(threads: usize, queue_max: usize, function: F) -> io::Result<Self>
     where
-        F: Fn(&Incoming) -> Result<Vec<u8>, Failure> + Send + Sync + 'static,
+        F: Fn(&Incoming) -> Result<Vec<u8>, CallFailure> + Send + Sync + 'static,
     {
         let (queue, waiting) = sync_channel(queue_max);
         let waiting = Arc::new(Mutex::new(waiting));
@@ -40,18 +40,21 @@ impl Workers {
     }
 }
 
-impl Handler for Workers {
+impl CallHandler for Workers {
     fn handle(&self, call: Incoming) {
         match self.queue.try_send(call) {
             Ok(()) => {}
             Err(TrySendError::Full(call) | TrySendError::Disconnected(call)) => {
-                call.fail(Failure::new(Failure::BUSY, "all workers are busy and their queue is full"));
+                call.fail(CallFailure::new(
+                    CallFailure::BUSY,
+                    "all workers are busy and their queue is full",
+                ));
             }
         }
     }
 }
 
-fn work(waiting: &Mutex<Receiver<Incoming>>, function: &impl Fn(&Incoming) -> Result<Vec<u8>, Failure>) {
+fn work(waiting: &Mutex<Receiver<Incoming>>, function: &impl Fn(&Incoming) -> Result<Vec<u8>, CallFailure>) {
     loop {
         let next = waiting.lock().expect("nothing panics while the queue is locked").recv();
         let Ok(call) = next else { return };

@@ -9,21 +9,21 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use eddy_bridge_ring::{CallError, Fault, Incoming, Limits, Listener, NoCalls, connect};
+use eddy_bridge_ring::{CallError, Incoming, LinkEndReason, LinkLimits, LinkListener, NoCalls, connect};
 
-use crate::peers::{Caller, Peer, SOON, Tongue, path, remove};
+use crate::peers::{Caller, PeerProcess, SOON, Tongue, path, remove};
 
 /// What a process has that links could leave behind.
 #[derive(Debug, PartialEq, Eq)]
-struct Held {
+struct ProcessResources {
     descriptors: usize,
     mappings: usize,
     threads: usize,
 }
 
-fn held() -> Held {
+fn held() -> ProcessResources {
     let maps = read_to_string("/proc/self/maps").unwrap();
-    Held {
+    ProcessResources {
         descriptors: read_dir("/proc/self/fd").unwrap().count(),
         mappings: maps.lines().filter(|line| line.contains("memfd:")).count(),
         threads: read_dir("/proc/self/task").unwrap().count(),
@@ -40,8 +40,8 @@ fn resident_kib() -> u64 {
 /// A process that is called, and one that calls, die with calls under way.
 fn two_deaths(round: usize, at: &Path) {
     let tongue = Tongue::ALL[usize::from(round.is_multiple_of(5))];
-    let mut called = Peer::start("deaths", tongue);
-    let link = connect(&called.path, Limits::default(), NoCalls).unwrap();
+    let mut called = PeerProcess::start("deaths", tongue);
+    let link = connect(&called.path, LinkLimits::default(), NoCalls).unwrap();
     let calls: Vec<_> = (0..8).map(|_| link.call_async(2, vec![1; 1000], SOON).unwrap()).collect();
     std::thread::scope(|scope| {
         let long = scope.spawn(|| link.call(2, &vec![2; 4_000_000], SOON));
@@ -49,11 +49,11 @@ fn two_deaths(round: usize, at: &Path) {
             link.call(1, b"", SOON).unwrap();
         }
         called.child.kill().unwrap();
-        assert_eq!(long.join().unwrap(), Err(CallError::Ended(Fault::Gone)));
+        assert_eq!(long.join().unwrap(), Err(CallError::Ended(LinkEndReason::Gone)));
     });
     drop((calls, link));
 
-    let listener = Listener::bind(at, Limits::default()).unwrap();
+    let listener = LinkListener::bind(at, LinkLimits::default()).unwrap();
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeper = Arc::clone(&kept);
     let at = at.to_owned();
@@ -61,7 +61,7 @@ fn two_deaths(round: usize, at: &Path) {
     let link = listener.accept(move |call: Incoming| keeper.lock().unwrap().push(call)).unwrap();
     until(|| !kept.lock().unwrap().is_empty());
     calling.join().unwrap().kill();
-    until(|| link.fault() == Some(Fault::Gone));
+    until(|| link.fault() == Some(LinkEndReason::Gone));
     until(|| kept.lock().unwrap()[0].cancellation().is_cancelled());
     // A call has its link, and the link its handler.
     kept.lock().unwrap().clear();

@@ -10,10 +10,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use eddy_bridge_ring::{
-    CallError, Failure, Fault, Incoming, Limits, Link, Listener, NoCalls, Redial, connect,
+    CallError, CallFailure, Incoming, LinkEndReason, LinkLimits, LinkListener, NoCalls, ProcessLink, Redial,
+    connect,
 };
 
-use crate::peers::{Caller, Peer, SOON, Tongue, path, remove};
+use crate::peers::{Caller, PeerProcess, SOON, Tongue, path, remove};
 
 fn echo(call: Incoming) {
     let bytes = call.bytes().to_vec();
@@ -21,7 +22,7 @@ fn echo(call: Incoming) {
 }
 
 /// Calls method 1 with messages of many lengths, one after the other.
-fn exchange(link: &Link, count: usize) {
+fn exchange(link: &ProcessLink, count: usize) {
     for number in 0..count {
         let bytes = vec![number.to_le_bytes()[0]; number * number % 3001];
         assert!(link.call(1, &bytes, SOON).unwrap() == bytes, "call {number}");
@@ -31,14 +32,14 @@ fn exchange(link: &Link, count: usize) {
 #[test]
 fn another_process_answers() {
     for tongue in Tongue::ALL {
-        let peer = Peer::start("answers", tongue);
-        let link = connect(&peer.path, Limits::default(), echo).unwrap();
+        let peer = PeerProcess::start("answers", tongue);
+        let link = connect(&peer.path, LinkLimits::default(), echo).unwrap();
         exchange(&link, 5000);
         let long = vec![7; 10_000_000];
         assert!(link.call(1, &long, SOON).unwrap() == long);
         let back = vec![8; 700_000];
         assert!(link.call(4, &back, SOON).unwrap() == back, "the other process calls back");
-        let failed = Failure::new(Failure::FIRST_OWN, "as it was asked to");
+        let failed = CallFailure::new(CallFailure::FIRST_OWN, "as it was asked to");
         assert_eq!(link.call(3, b"", SOON), Err(CallError::Failed(failed)));
         let limit = Duration::from_millis(20);
         assert_eq!(link.call(2, b"", limit), Err(CallError::Timeout(limit)));
@@ -49,12 +50,12 @@ fn another_process_answers() {
 fn another_process_calls() {
     for tongue in Tongue::ALL {
         let path = path("calls", tongue);
-        let listener = Listener::bind(&path, Limits::default()).unwrap();
+        let listener = LinkListener::bind(&path, LinkLimits::default()).unwrap();
         let mut command = Command::new(tongue.program());
         let mut child = command.arg("call").arg(&path).arg("5000").spawn().unwrap();
         let link = listener.accept(|call: Incoming| match call.method() {
             1 => echo(call),
-            _ => call.fail(Failure::new(Failure::FIRST_OWN, "as it was asked to")),
+            _ => call.fail(CallFailure::new(CallFailure::FIRST_OWN, "as it was asked to")),
         });
         assert!(child.wait().unwrap().success(), "{tongue:?}");
         drop(link.unwrap());
@@ -78,8 +79,8 @@ fn a_million_calls_are_answered() {
 }
 
 fn several_call(name: &str, tongue: Tongue, threads: usize, calls: usize) {
-    let peer = Peer::start(name, tongue);
-    let link = connect(&peer.path, Limits::default(), NoCalls).unwrap();
+    let peer = PeerProcess::start(name, tongue);
+    let link = connect(&peer.path, LinkLimits::default(), NoCalls).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| exchange(&link, calls));
@@ -91,8 +92,8 @@ fn several_call(name: &str, tongue: Tongue, threads: usize, calls: usize) {
 fn a_killed_process_is_noticed_at_once() {
     for round in 0..20 {
         let tongue = Tongue::ALL[round / 2 % 2];
-        let mut peer = Peer::start("killed", tongue);
-        let link = connect(&peer.path, Limits::default(), NoCalls).unwrap();
+        let mut peer = PeerProcess::start("killed", tongue);
+        let link = connect(&peer.path, LinkLimits::default(), NoCalls).unwrap();
         let calls: Vec<_> = (0..4).map(|_| link.call_async(2, vec![1; 1000], SOON).unwrap()).collect();
         let begun = std::thread::scope(|scope| {
             // Some die amid a long message, some while they are waited for.
@@ -102,13 +103,13 @@ fn a_killed_process_is_noticed_at_once() {
             std::thread::yield_now();
             peer.child.kill().unwrap();
             let begun = Instant::now();
-            assert_eq!(waiting.join().unwrap(), Err(CallError::Ended(Fault::Gone)));
+            assert_eq!(waiting.join().unwrap(), Err(CallError::Ended(LinkEndReason::Gone)));
             let answer = long.join().unwrap();
-            assert!(answer.is_ok() || answer == Err(CallError::Ended(Fault::Gone)));
+            assert!(answer.is_ok() || answer == Err(CallError::Ended(LinkEndReason::Gone)));
             begun
         });
         assert!(begun.elapsed() < SOON / 2, "that is not at once");
-        assert_eq!(link.fault(), Some(Fault::Gone));
+        assert_eq!(link.fault(), Some(LinkEndReason::Gone));
         drop(calls);
     }
 }
@@ -118,7 +119,7 @@ fn a_killed_process_is_noticed_at_once() {
 fn who_survives_says_why() {
     for called in Tongue::ALL {
         for manner in ["wait", "idle", "flood"] {
-            let mut peer = Peer::start(&format!("survived-{manner}"), called);
+            let mut peer = PeerProcess::start(&format!("survived-{manner}"), called);
             let mut callers = Tongue::ALL.map(|tongue| Caller::start(tongue, manner, &peer.path));
             let begun = Instant::now();
             let expected = if manner == "flood" {
@@ -143,14 +144,14 @@ fn who_survives_says_why() {
 #[test]
 fn another_version_is_refused_and_said() {
     for tongue in Tongue::ALL {
-        let peer = Peer::start("version", tongue);
+        let peer = PeerProcess::start("version", tongue);
         let mut stream = UnixStream::connect(&peer.path).unwrap();
         stream.write_all(&later_version()).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         assert_eq!(answer.len(), 40);
         assert_ne!(answer[12..16], 0_u32.to_ne_bytes(), "it is told that it is refused");
-        let link = connect(&peer.path, Limits::default(), NoCalls).unwrap();
+        let link = connect(&peer.path, LinkLimits::default(), NoCalls).unwrap();
         assert_eq!(link.call(1, b"others are served", SOON).unwrap(), b"others are served");
 
         let path = path("version-of-listener", tongue);
@@ -180,8 +181,8 @@ fn later_version() -> [u8; 40] {
 #[test]
 fn a_stopped_process_costs_no_more_than_the_deadline() {
     for tongue in Tongue::ALL {
-        let peer = Peer::start("stopped", tongue);
-        let limits = Limits { stall: Duration::from_millis(500), ..Limits::default() };
+        let peer = PeerProcess::start("stopped", tongue);
+        let limits = LinkLimits { stall: Duration::from_millis(500), ..LinkLimits::default() };
         let link = connect(&peer.path, limits, NoCalls).unwrap();
         exchange(&link, 10);
         peer.stop();
@@ -190,7 +191,7 @@ fn a_stopped_process_costs_no_more_than_the_deadline() {
         peer.go_on();
         exchange(&link, 10);
         peer.stop();
-        let stalled = Err(CallError::Ended(Fault::Stalled(limits.stall)));
+        let stalled = Err(CallError::Ended(LinkEndReason::Stalled(limits.stall)));
         assert_eq!(link.call(1, &vec![0; 2_000_000], SOON), stalled);
         peer.go_on();
     }
@@ -198,9 +199,9 @@ fn a_stopped_process_costs_no_more_than_the_deadline() {
 
 #[test]
 fn a_process_that_comes_back_is_found_again() {
-    let mut peer = Peer::start("again", Tongue::Rust);
+    let mut peer = PeerProcess::start("again", Tongue::Rust);
     let path = peer.path.clone();
-    let redial = Redial::new(&path, Limits::default(), NoCalls);
+    let redial = Redial::new(&path, LinkLimits::default(), NoCalls);
     assert_eq!(redial.call(1, b"first", SOON).unwrap(), b"first");
     for tongue in [Tongue::Go, Tongue::Rust, Tongue::Go] {
         let link = redial.link(SOON).unwrap();
@@ -212,7 +213,7 @@ fn a_process_that_comes_back_is_found_again() {
         }
         let error = redial.call(1, b"nobody there", SOON).unwrap_err();
         assert!(matches!(error, CallError::NoLink(_)), "{error}");
-        peer = Peer::start_at(path.clone(), tongue);
+        peer = PeerProcess::start_at(path.clone(), tongue);
         while redial.call(1, b"again", SOON).is_err() {
             assert!(begun.elapsed() < SOON);
             std::thread::yield_now();

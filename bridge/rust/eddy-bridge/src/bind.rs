@@ -29,7 +29,7 @@ pub(crate) struct Bind {
 
 /// How Go calls a method of Rust: a function that takes the words of a call, or the block of one that is answered later, and
 /// the context.
-pub(crate) type Entry = unsafe extern "C" fn(*mut u64, usize) -> usize;
+pub(crate) type MethodEntryPoint = unsafe extern "C" fn(*mut u64, usize) -> usize;
 
 impl Bind {
     /// A question for a service.

@@ -4,10 +4,10 @@
 
 use std::slice;
 
-use crate::fault::{Fault, FaultKind};
-use crate::message::Message;
-use crate::wire::{Read, Write};
-use crate::writer::Writer;
+use crate::fault::{BridgeError, BridgeErrorKind};
+use crate::message::BridgeMessage;
+use crate::wire::{BridgeRead, BridgeWrite};
+use crate::writer::MessageWriter;
 
 /// A block with a request that outlives its caller: it has copies.
 pub(crate) struct Block {
@@ -22,9 +22,13 @@ impl Block {
     /// # Errors
     ///
     /// It is larger than [`WORDS_MAX`].
-    pub(crate) fn of<A: Write + ?Sized>(target: u64, arguments: &A, ticket: u64) -> Result<Self, Fault> {
+    pub(crate) fn of<A: BridgeWrite + ?Sized>(
+        target: u64,
+        arguments: &A,
+        ticket: u64,
+    ) -> Result<Self, BridgeError> {
         let mut words = vec![0; HEADER_WORDS + A::WORDS + TAIL_WORDS + REPLY_WORDS];
-        let mut writer = Writer::flat(&mut words[HEADER_WORDS..]);
+        let mut writer = MessageWriter::flat(&mut words[HEADER_WORDS..]);
         writer.write(arguments);
         let used = if let Some(used) = writer.used() {
             used
@@ -58,7 +62,7 @@ impl Block {
     /// # Safety
     ///
     /// The block was entered by a callee that left it as [`crate::block`] describes.
-    pub(crate) unsafe fn answer<R: for<'m> Read<'m>>(self) -> Result<R, Fault> {
+    pub(crate) unsafe fn answer<R: for<'m> BridgeRead<'m>>(self) -> Result<R, BridgeError> {
         let (status, length) = halves(self.words[OUTCOME]);
         match self.words.get(self.request_end..self.request_end + length) {
             Some(reply) => read(status, reply),
@@ -89,18 +93,22 @@ impl Block {
 /// # Errors
 ///
 /// It is larger than [`WORDS_MAX`].
-pub(crate) fn check(words: usize, request_words: usize) -> Result<(), Fault> {
+pub(crate) fn check(words: usize, request_words: usize) -> Result<(), BridgeError> {
     if words <= WORDS_MAX {
         return Ok(());
     }
     let text = format!("a request of {} bytes, more than {}", request_words * 8, WORDS_MAX * 8);
-    Err(Fault::new(FaultKind::Malformed, text))
+    Err(BridgeError::new(BridgeErrorKind::Malformed, text))
 }
 
 /// Reads a reply.
 #[inline]
-pub(crate) fn read<R: for<'m> Read<'m>>(status: usize, reply: &[u64]) -> Result<R, Fault> {
-    if status == 0 { Message::flat(reply).read().map_err(Fault::from) } else { Err(told(status, reply)) }
+pub(crate) fn read<R: for<'m> BridgeRead<'m>>(status: usize, reply: &[u64]) -> Result<R, BridgeError> {
+    if status == 0 {
+        BridgeMessage::flat(reply).read().map_err(BridgeError::from)
+    } else {
+        Err(told(status, reply))
+    }
 }
 
 /// Reads a reply that is longer than its room.
@@ -109,11 +117,11 @@ pub(crate) fn read<R: for<'m> Read<'m>>(status: usize, reply: &[u64]) -> Result<
 ///
 /// At the address are so many words in memory from `malloc`, which nobody else has.
 #[cold]
-pub(crate) unsafe fn read_elsewhere<R: for<'m> Read<'m>>(
+pub(crate) unsafe fn read_elsewhere<R: for<'m> BridgeRead<'m>>(
     address: u64,
     status: usize,
     length: usize,
-) -> Result<R, Fault> {
+) -> Result<R, BridgeError> {
     let at = std::ptr::with_exposed_provenance_mut::<u64>(usize::try_from(address).unwrap_or(0));
     // SAFETY: the caller promises so many words.
     let reply = unsafe { slice::from_raw_parts(at, length) };
@@ -124,10 +132,10 @@ pub(crate) unsafe fn read_elsewhere<R: for<'m> Read<'m>>(
 }
 
 #[cold]
-fn told(status: usize, reply: &[u64]) -> Fault {
+fn told(status: usize, reply: &[u64]) -> BridgeError {
     match u32::try_from(status) {
-        Ok(status) => Fault::told(status, reply),
-        Err(_) => Fault::new(FaultKind::Malformed, "a status that there is not"),
+        Ok(status) => BridgeError::told(status, reply),
+        Err(_) => BridgeError::new(BridgeErrorKind::Malformed, "a status that there is not"),
     }
 }
 

@@ -5,36 +5,36 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::fault::Fault;
-use crate::go::Functions;
-use crate::message::Message;
+use crate::fault::BridgeError;
+use crate::go::GoExports;
+use crate::message::BridgeMessage;
 use crate::promise::Promise;
-use crate::wire::{Read, Write};
-use crate::writer::Writer;
+use crate::wire::{BridgeRead, BridgeWrite};
+use crate::writer::MessageWriter;
 use crate::{thread, waited};
 
 /// A service that was found, of Go in this process or of another process. It is cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Service {
+pub struct BoundService {
     way: CallMode,
 }
 
 #[derive(Clone)]
 enum CallMode {
     /// With the number of its first method.
-    Go(Functions, u64),
+    Go(GoExports, u64),
     /// With the number of the service.
-    Other(Arc<dyn Transport>, u32),
+    Other(Arc<dyn ServiceTransport>, u32),
 }
 
 /// A way to services other than Go of this process.
-pub trait Transport: Send + Sync {
+pub trait ServiceTransport: Send + Sync {
     /// Calls a method with a request, a flat message, and waits for the reply.
     ///
     /// # Errors
     ///
     /// There was no reply.
-    fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault>;
+    fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, BridgeError>;
 
     /// Calls a method with a request, a flat message, whose reply comes later. The call begins at once, and nothing waits
     /// in here; a future that is dropped gives the call up.
@@ -42,15 +42,15 @@ pub trait Transport: Send + Sync {
 }
 
 /// A reply that comes later, or why there is none.
-pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<Vec<u64>, Fault>> + Send>>;
+pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<Vec<u64>, BridgeError>> + Send>>;
 
-impl Service {
-    pub(crate) fn of_go(functions: Functions, first: u64) -> Self {
+impl BoundService {
+    pub(crate) fn of_go(functions: GoExports, first: u64) -> Self {
         Self { way: CallMode::Go(functions, first) }
     }
 
     /// A service behind a transport, by the number that it has there.
-    pub fn over(transport: Arc<dyn Transport>, number: u32) -> Self {
+    pub fn over(transport: Arc<dyn ServiceTransport>, number: u32) -> Self {
         Self { way: CallMode::Other(transport, number) }
     }
 
@@ -65,7 +65,11 @@ impl Service {
     /// One crossing. Strings and slices of numbers in the arguments are passed as views, nothing is allocated but what
     /// the answer owns.
     #[inline]
-    pub fn call<A: Write, R: for<'m> Read<'m>>(&self, method: u32, arguments: &A) -> Result<R, Fault> {
+    pub fn call<A: BridgeWrite, R: for<'m> BridgeRead<'m>>(
+        &self,
+        method: u32,
+        arguments: &A,
+    ) -> Result<R, BridgeError> {
         match &self.way {
             CallMode::Go(go, first) => {
                 thread::prepare();
@@ -74,7 +78,7 @@ impl Service {
             }
             CallMode::Other(transport, number) => {
                 let reply = transport.call(*number, method, &flat(arguments))?;
-                Ok(Message::flat(&reply).read()?)
+                Ok(BridgeMessage::flat(&reply).read()?)
             }
         }
     }
@@ -82,7 +86,7 @@ impl Service {
     /// Calls a method whose answer comes later. Generated code calls this.
     ///
     /// The call begins at once. Arguments are copied, once.
-    pub fn start<A: Write>(&self, method: u32, arguments: &A) -> Started {
+    pub fn start<A: BridgeWrite>(&self, method: u32, arguments: &A) -> Started {
         match &self.way {
             CallMode::Go(go, first) => {
                 Started(Promise::start(*go, first + u64::from(method), arguments).map(PendingCall::Promise))
@@ -95,16 +99,16 @@ impl Service {
 }
 
 /// Arguments as a message that is whole in itself.
-fn flat<A: Write>(arguments: &A) -> Vec<u64> {
+fn flat<A: BridgeWrite>(arguments: &A) -> Vec<u64> {
     let mut room = [0; 128];
-    let mut request = Writer::flat(&mut room);
+    let mut request = MessageWriter::flat(&mut room);
     request.write(arguments);
     request.into_words()
 }
 
 /// A call that was started. Dropped, it is given up.
 #[must_use = "a call that is dropped is given up"]
-pub struct Started(Result<PendingCall, Fault>);
+pub struct Started(Result<PendingCall, BridgeError>);
 
 enum PendingCall {
     Promise(Promise),
@@ -117,10 +121,10 @@ impl Started {
     /// # Errors
     ///
     /// As [`Service::call`].
-    pub async fn answer<R: for<'m> Read<'m>>(self) -> Result<R, Fault> {
+    pub async fn answer<R: for<'m> BridgeRead<'m>>(self) -> Result<R, BridgeError> {
         match self.0? {
             PendingCall::Promise(promise) => promise.await?.answer(),
-            PendingCall::Later(reply) => Ok(Message::flat(&reply.await?).read()?),
+            PendingCall::Later(reply) => Ok(BridgeMessage::flat(&reply.await?).read()?),
         }
     }
 }

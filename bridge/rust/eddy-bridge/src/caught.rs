@@ -6,24 +6,24 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::call::ReplyFuture;
-use crate::fault::Fault;
+use crate::fault::BridgeError;
 
 /// The future of an implementation: its panics, when it is polled and when it is dropped, end here.
 pub(crate) struct CatchPanic(Option<ReplyFuture>);
 
 impl CatchPanic {
-    pub(crate) fn new(answer: impl Future<Output = Result<Vec<u64>, Fault>> + Send + 'static) -> Self {
+    pub(crate) fn new(answer: impl Future<Output = Result<Vec<u64>, BridgeError>> + Send + 'static) -> Self {
         Self(Some(Box::pin(answer)))
     }
 }
 
 impl Future for CatchPanic {
-    type Output = Result<Vec<u64>, Fault>;
+    type Output = Result<Vec<u64>, BridgeError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(answer) = &mut self.0 else { return Poll::Pending };
         catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)))
-            .unwrap_or_else(|panic| Poll::Ready(Err(Fault::caught(&*panic))))
+            .unwrap_or_else(|panic| Poll::Ready(Err(BridgeError::caught(&*panic))))
     }
 }
 

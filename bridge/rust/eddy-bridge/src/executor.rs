@@ -9,18 +9,18 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 
 /// A call of Go that is under way in Rust.
-pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub type CallTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Runs tasks, such as a runtime of the program's.
 ///
 /// For tokio: `eddy_bridge::set_executor(move |task| drop(handle.spawn(task)))`.
 pub trait Executor: Send + Sync {
     /// Runs a task until it ends, on whatever thread.
-    fn spawn(&self, task: Task);
+    fn spawn(&self, task: CallTask);
 }
 
-impl<F: Fn(Task) + Send + Sync> Executor for F {
-    fn spawn(&self, task: Task) {
+impl<F: Fn(CallTask) + Send + Sync> Executor for F {
+    fn spawn(&self, task: CallTask) {
         self(task);
     }
 }
@@ -51,7 +51,7 @@ impl std::error::Error for ExecutorIsSet {}
 /// # Panics
 ///
 /// It is the first task, no executor was named, and no thread can be started.
-pub fn spawn(task: Task) {
+pub fn spawn(task: CallTask) {
     let executor = EXECUTOR.get_or_init(|| {
         let count = thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Box::new(Threads::start(count).expect("a process that Go runs in can start threads"))
@@ -64,19 +64,19 @@ static EXECUTOR: OnceLock<Box<dyn Executor>> = OnceLock::new();
 /// Threads that do nothing but run tasks: enough for futures that wait for each other, without timers or sockets.
 #[derive(Clone, Debug)]
 pub struct Threads {
-    queue: Arc<Queue>,
+    queue: Arc<TaskQueue>,
 }
 
 #[derive(Default)]
-struct Queue {
-    ready: Mutex<VecDeque<Arc<Running>>>,
+struct TaskQueue {
+    ready: Mutex<VecDeque<Arc<QueuedTask>>>,
     filled: Condvar,
 }
 
-struct Running {
+struct QueuedTask {
     /// Absent while a thread polls it, and when it has ended.
-    task: Mutex<Option<Task>>,
-    queue: Arc<Queue>,
+    task: Mutex<Option<CallTask>>,
+    queue: Arc<TaskQueue>,
 }
 
 impl Threads {
@@ -86,7 +86,7 @@ impl Threads {
     ///
     /// The system has no thread left.
     pub fn start(count: usize) -> io::Result<Self> {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(TaskQueue::default());
         for index in 0..count.max(1) {
             let queue = Arc::clone(&queue);
             thread::Builder::new().name(format!("bridge-{index}")).spawn(move || queue.run())?;
@@ -96,14 +96,14 @@ impl Threads {
 }
 
 impl Executor for Threads {
-    fn spawn(&self, task: Task) {
-        let running = Running { task: Mutex::new(Some(task)), queue: Arc::clone(&self.queue) };
+    fn spawn(&self, task: CallTask) {
+        let running = QueuedTask { task: Mutex::new(Some(task)), queue: Arc::clone(&self.queue) };
         self.queue.push(Arc::new(running));
     }
 }
 
-impl Queue {
-    fn push(&self, running: Arc<Running>) {
+impl TaskQueue {
+    fn push(&self, running: Arc<QueuedTask>) {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(running);
         self.filled.notify_one();
     }
@@ -124,7 +124,7 @@ impl Queue {
     }
 }
 
-impl Running {
+impl QueuedTask {
     fn poll(self: Arc<Self>) {
         let waker = Waker::from(Arc::clone(&self));
         // Held while polling: whoever is woken meanwhile and is taken by another thread waits here for its turn.
@@ -137,14 +137,14 @@ impl Running {
     }
 }
 
-impl Wake for Running {
+impl Wake for QueuedTask {
     fn wake(self: Arc<Self>) {
         let queue = Arc::clone(&self.queue);
         queue.push(self);
     }
 }
 
-impl std::fmt::Debug for Queue {
+impl std::fmt::Debug for TaskQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a queue of tasks")
     }

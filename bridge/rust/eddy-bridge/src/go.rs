@@ -7,18 +7,18 @@ use std::sync::{Mutex, PoisonError};
 use std::{error, fmt, mem};
 
 use crate::bind::{ABSENT, BOUND, Bind, BindError};
-use crate::call::Service;
+use crate::call::BoundService;
 use crate::{offer, promise, thread};
 
 /// The Go library of the process, of which there is one: a second Go runtime would break the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Go {
-    pub(crate) functions: Functions,
+    pub(crate) functions: GoExports,
 }
 
 /// What a Go library exports for the bridge.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Functions {
+pub(crate) struct GoExports {
     meet: unsafe extern "C" fn(*mut Handshake),
     bind: unsafe extern "C" fn(*mut Bind),
     pub(crate) enter: unsafe extern "C" fn(*mut u64),
@@ -61,7 +61,7 @@ impl Go {
             };
         }
         thread::prepare();
-        let go = Self { functions: Functions::load(&whole)? };
+        let go = Self { functions: GoExports::load(&whole)? };
         go.meet(&whole)?;
         *opened = Some((whole, go));
         Ok(go)
@@ -106,20 +106,20 @@ impl Go {
     /// # Errors
     ///
     /// The library doesn't serve it, or was generated from another declaration.
-    pub fn bind(self, name: &str, shape: u64) -> Result<Service, BindError> {
+    pub fn bind(self, name: &str, shape: u64) -> Result<BoundService, BindError> {
         thread::prepare();
         let mut bind = Bind::of(name, shape)?;
         // SAFETY: as in `meet`.
         unsafe { (self.functions.bind)(&raw mut bind) };
         match bind.outcome {
-            BOUND => Ok(Service::of_go(self.functions, bind.number)),
+            BOUND => Ok(BoundService::of_go(self.functions, bind.number)),
             ABSENT => Err(BindError::Absent { name: name.to_owned() }),
             _ => Err(BindError::Different { name: name.to_owned() }),
         }
     }
 }
 
-impl Functions {
+impl GoExports {
     fn load(path: &Path) -> Result<Self, OpenError> {
         let failed = |text| OpenError::Load { path: path.to_owned(), text };
         let text =
@@ -181,7 +181,7 @@ mod linked {
         fn eddy_bridge_go_cancel(ticket: u64);
     }
 
-    pub(super) const FUNCTIONS: Functions = Functions {
+    pub(super) const FUNCTIONS: GoExports = GoExports {
         meet: eddy_bridge_go_meet,
         bind: eddy_bridge_go_bind,
         enter: eddy_bridge_go_enter,

@@ -2,7 +2,7 @@
 
 use std::{fmt, slice};
 
-use crate::wire::{Read, Scalar};
+use crate::wire::{BridgeRead, Scalar};
 
 /// A request or a reply, in the memory that it came in.
 ///
@@ -11,12 +11,12 @@ use crate::wire::{Read, Scalar};
 /// Where the highest bit of the second is set, the list is in the message itself, and the first word is its place, in
 /// bytes from the start. A number narrower than a word is in its lower bytes; the others mean nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'m> {
+pub struct BridgeMessage<'m> {
     words: &'m [u64],
     has_addresses: bool,
 }
 
-impl<'m> Message<'m> {
+impl<'m> BridgeMessage<'m> {
     /// A message without addresses, from anywhere: nothing in it is believed unchecked.
     #[inline]
     pub fn flat(words: &'m [u64]) -> Self {
@@ -40,7 +40,7 @@ impl<'m> Message<'m> {
     ///
     /// The message is not one of `T`.
     #[inline]
-    pub fn read<T: Read<'m>>(self) -> Result<T, Malformed> {
+    pub fn read<T: BridgeRead<'m>>(self) -> Result<T, Malformed> {
         T::read(self, 0)
     }
 

@@ -3,18 +3,22 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::message::{Malformed, Message};
-use crate::wire::Write;
-use crate::writer::Writer;
+use crate::message::{BridgeMessage, Malformed};
+use crate::wire::BridgeWrite;
+use crate::writer::MessageWriter;
 
 /// A method of implementations of type `S`. Generated code implements this.
-pub trait Method<S> {
+pub trait ServiceMethod<S> {
     /// Reads the arguments, calls the implementation and writes its answer.
     ///
     /// # Errors
     ///
     /// The request is not what the declaration says.
-    fn answer(implementation: &S, request: Message<'_>, reply: &mut Writer<'_>) -> Result<(), Malformed>;
+    fn answer(
+        implementation: &S,
+        request: BridgeMessage<'_>,
+        reply: &mut MessageWriter<'_>,
+    ) -> Result<(), Malformed>;
 }
 
 /// A method whose answer comes later. Generated code implements this.
@@ -31,9 +35,9 @@ pub trait AsyncMethod<S> {
 }
 
 /// A value as a flat message.
-pub fn reply<T: Write + ?Sized>(value: &T) -> Vec<u64> {
+pub fn reply<T: BridgeWrite + ?Sized>(value: &T) -> Vec<u64> {
     let mut room = [0; 64];
-    let mut writer = Writer::flat(&mut room);
+    let mut writer = MessageWriter::flat(&mut room);
     writer.write(value);
     writer.into_words()
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::bind::{ABSENT, BOUND, Bind, DIFFERENT, Entry, OTHER_VERSION};
+use crate::bind::{ABSENT, BOUND, Bind, DIFFERENT, MethodEntryPoint, OTHER_VERSION};
 use crate::go::ABI;
-use crate::served::Served;
+use crate::served::ServiceImplementation;
 use crate::tasks;
 
 /// Offers a service to Go of this process: generated code makes it of an implementation. It is there for good.
@@ -14,7 +14,7 @@ use crate::tasks;
 /// # Panics
 ///
 /// One of this name is offered already, perhaps with calls under way.
-pub fn offer(served: Served) {
+pub fn offer(served: ServiceImplementation) {
     let mut offered = OFFERED.lock().unwrap_or_else(PoisonError::into_inner);
     let name = served.name;
     let context = Arc::into_raw(served.implementation).cast::<()>().expose_provenance() as u64;
@@ -91,7 +91,7 @@ pub(crate) unsafe extern "C" fn bind(question: *mut Bind) -> usize {
 /// A service that Go may call until the process ends.
 struct Offered {
     shape: u64,
-    entries: &'static [Entry],
+    entries: &'static [MethodEntryPoint],
     /// The address of the implementation, whose count is never given back.
     context: u64,
 }

@@ -6,23 +6,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::block::{Block, TICKET, header};
-use crate::fault::Fault;
-use crate::go::Functions;
+use crate::fault::BridgeError;
+use crate::go::GoExports;
 use crate::thread;
-use crate::wire::{Read, Write};
+use crate::wire::{BridgeRead, BridgeWrite};
 
 /// The answer of a goroutine, which comes. Dropped before, it cancels the goroutine's context.
 pub(crate) struct Promise {
-    slot: Arc<Slot>,
-    go: Functions,
+    slot: Arc<PromiseSlot>,
+    go: GoExports,
 }
 
 /// What caller and goroutine share. Both have a count of it; the memory of the call goes when the second has ended.
-struct Slot {
-    state: Mutex<State>,
+struct PromiseSlot {
+    state: Mutex<PromiseState>,
 }
 
-struct State {
+struct PromiseState {
     /// In use by Go until `is_over`.
     block: Option<Block>,
     is_over: bool,
@@ -38,9 +38,15 @@ impl Promise {
     /// # Errors
     ///
     /// The request is too large.
-    pub(crate) fn start<A: Write>(go: Functions, target: u64, arguments: &A) -> Result<Self, Fault> {
+    pub(crate) fn start<A: BridgeWrite>(
+        go: GoExports,
+        target: u64,
+        arguments: &A,
+    ) -> Result<Self, BridgeError> {
         thread::prepare();
-        let slot = Arc::new(Slot { state: Mutex::new(State { block: None, is_over: false, waker: None }) });
+        let slot = Arc::new(PromiseSlot {
+            state: Mutex::new(PromiseState { block: None, is_over: false, waker: None }),
+        });
         let block = Block::of(target, arguments, Arc::as_ptr(&slot).expose_provenance() as u64)?;
         let mut state = slot.lock();
         let block = state.block.insert(block);
@@ -61,14 +67,14 @@ impl Answered {
     /// # Errors
     ///
     /// As [`Block::answer`].
-    pub(crate) fn answer<R: for<'m> Read<'m>>(self) -> Result<R, Fault> {
+    pub(crate) fn answer<R: for<'m> BridgeRead<'m>>(self) -> Result<R, BridgeError> {
         // SAFETY: Go has filled the block in before it called `complete`.
         unsafe { self.0.answer() }
     }
 }
 
 impl Future for Promise {
-    type Output = Result<Answered, Fault>;
+    type Output = Result<Answered, BridgeError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.slot.lock();
@@ -96,13 +102,13 @@ impl Drop for Promise {
     }
 }
 
-impl Slot {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl PromiseSlot {
+    fn lock(&self) -> MutexGuard<'_, PromiseState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for State {
+impl Drop for PromiseState {
     fn drop(&mut self) {
         if self.is_over
             && let Some(block) = self.block.take()
@@ -121,7 +127,7 @@ impl Drop for State {
 pub(crate) unsafe extern "C" fn complete(block: *mut u64) -> usize {
     // SAFETY: it is a block, which nobody else uses now.
     let ticket = unsafe { header(block) }[TICKET];
-    let slot = std::ptr::with_exposed_provenance::<Slot>(usize::try_from(ticket).unwrap_or(0));
+    let slot = std::ptr::with_exposed_provenance::<PromiseSlot>(usize::try_from(ticket).unwrap_or(0));
     // SAFETY: the ticket is the count that `Promise::start` gave away, which ends here.
     let slot = unsafe { Arc::from_raw(slot) };
     let waker = {

@@ -6,21 +6,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::{fmt, ptr, slice, thread};
 
-use crate::bind::Entry;
+use crate::bind::MethodEntryPoint;
 use crate::block::{EXTENT, HEADER_WORDS, TICKET, halves, header};
 use crate::call::ReplyFuture;
 use crate::caught::CatchPanic;
-use crate::fault::{Fault, FaultKind};
-use crate::message::{Malformed, Message};
-use crate::method::{AsyncMethod, Method};
+use crate::fault::{BridgeError, BridgeErrorKind};
+use crate::message::{BridgeMessage, Malformed};
+use crate::method::{AsyncMethod, ServiceMethod};
 use crate::tasks;
-use crate::writer::Writer;
+use crate::writer::MessageWriter;
 
 /// An implementation of a service with its methods, to be offered to Go.
-pub struct Served {
+pub struct ServiceImplementation {
     pub(crate) name: &'static str,
     pub(crate) shape: u64,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<MethodEntryPoint>,
     pub(crate) implementation: Arc<Implementation>,
     methods: Vec<Dispatch>,
 }
@@ -28,7 +28,7 @@ pub struct Served {
 /// How a method is called with a flat request from elsewhere.
 #[derive(Clone, Copy)]
 enum Dispatch {
-    Waited(fn(&Implementation, &[u64]) -> Result<Vec<u64>, Fault>),
+    Waited(fn(&Implementation, &[u64]) -> Result<Vec<u64>, BridgeError>),
     Async(fn(&Arc<Implementation>, &[u64]) -> ReplyFuture),
 }
 
@@ -36,19 +36,23 @@ enum Dispatch {
 type Implementation = dyn Any + Send + Sync;
 
 /// Adds methods to a service in the order of the declaration. Generated code uses this.
-pub struct Serving<S> {
-    served: Served,
+pub struct ServiceBuilder<S> {
+    served: ServiceImplementation,
     implementation: Arc<S>,
 }
 
-impl Served {
+impl ServiceImplementation {
     /// A service without methods yet.
     #[expect(clippy::new_ret_no_self, reason = "a service is whole once it has its methods")]
-    pub fn new<S: Send + Sync + 'static>(name: &'static str, shape: u64, implementation: S) -> Serving<S> {
+    pub fn new<S: Send + Sync + 'static>(
+        name: &'static str,
+        shape: u64,
+        implementation: S,
+    ) -> ServiceBuilder<S> {
         let implementation = Arc::new(implementation);
         let any: Arc<Implementation> = Arc::<S>::clone(&implementation);
         let served = Self { name, shape, entries: Vec::new(), implementation: any, methods: Vec::new() };
-        Serving { served, implementation }
+        ServiceBuilder { served, implementation }
     }
 
     /// The name of the service.
@@ -71,7 +75,7 @@ impl Served {
     /// # Errors
     ///
     /// The method panicked, there is none of this number that answers at once, or the request is wrong.
-    pub fn dispatch(&self, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault> {
+    pub fn dispatch(&self, method: u32, request: &[u64]) -> Result<Vec<u64>, BridgeError> {
         match self.find(method) {
             Some(Dispatch::Waited(dispatch)) => dispatch(&*self.implementation, request),
             Some(Dispatch::Async(_)) | None => Err(self.unknown(method)),
@@ -91,15 +95,15 @@ impl Served {
         self.methods.get(usize::try_from(method).ok()?).copied()
     }
 
-    fn unknown(&self, method: u32) -> Fault {
-        Fault::new(FaultKind::Unknown, format!("`{}` has no method {method}", self.name))
+    fn unknown(&self, method: u32) -> BridgeError {
+        BridgeError::new(BridgeErrorKind::Unknown, format!("`{}` has no method {method}", self.name))
     }
 }
 
-impl<S: Send + Sync + 'static> Serving<S> {
+impl<S: Send + Sync + 'static> ServiceBuilder<S> {
     /// The next method of the declaration, which answers while Go waits.
     #[must_use]
-    pub fn method<M: Method<S>>(mut self) -> Self {
+    pub fn method<M: ServiceMethod<S>>(mut self) -> Self {
         self.served.entries.push(enter::<S, M>);
         self.served.methods.push(Dispatch::Waited(dispatch::<S, M>));
         self
@@ -114,7 +118,7 @@ impl<S: Send + Sync + 'static> Serving<S> {
     }
 
     /// The service, with all of its methods.
-    pub fn ready(self) -> Served {
+    pub fn ready(self) -> ServiceImplementation {
         debug_assert!(ptr::addr_eq(
             Arc::as_ptr(&self.served.implementation),
             Arc::as_ptr(&self.implementation)
@@ -131,7 +135,7 @@ impl<S: Send + Sync + 'static> Serving<S> {
 ///
 /// The words are as many as the extent says, nobody else uses them until this returns, and the context is an `S` that lives
 /// until then. What the request points to doesn't change until then.
-unsafe extern "C" fn enter<S, M: Method<S>>(frame: *mut u64, context: usize) -> usize {
+unsafe extern "C" fn enter<S, M: ServiceMethod<S>>(frame: *mut u64, context: usize) -> usize {
     // SAFETY: the first word is there, and ours until this returns.
     let (words, request_words) = halves(unsafe { frame.read() });
     // SAFETY: the request is behind it.
@@ -139,14 +143,14 @@ unsafe extern "C" fn enter<S, M: Method<S>>(frame: *mut u64, context: usize) -> 
     // SAFETY: as many words are of the request.
     let request = unsafe { slice::from_raw_parts(first, request_words) };
     // SAFETY: the caller promises that views in the request live until this returns.
-    let request = unsafe { Message::with_addresses(request) };
+    let request = unsafe { BridgeMessage::with_addresses(request) };
     // SAFETY: the room is behind the request.
     let room = unsafe { first.add(request_words) };
     // SAFETY: as many words are room; nobody says that anything was written to them.
     let room = unsafe { slice::from_raw_parts_mut(room.cast(), words - request_words) };
     // SAFETY: the caller promises that it is one.
     let implementation = unsafe { &*ptr::with_exposed_provenance::<S>(context) };
-    let mut reply = Writer::flat_in(room);
+    let mut reply = MessageWriter::flat_in(room);
     let outcome = catch_unwind(AssertUnwindSafe(|| M::answer(implementation, request, &mut reply)));
     if let (Ok(Ok(())), Some(used)) = (&outcome, reply.used()) {
         // SAFETY: the first word is ours until this returns.
@@ -158,11 +162,11 @@ unsafe extern "C" fn enter<S, M: Method<S>>(frame: *mut u64, context: usize) -> 
 
 /// Hands over a reply that has no room, or what there is instead of one.
 #[cold]
-fn unusual(outcome: thread::Result<Result<(), Malformed>>, reply: Writer<'_>) -> usize {
+fn unusual(outcome: thread::Result<Result<(), Malformed>>, reply: MessageWriter<'_>) -> usize {
     let (status, reply) = match outcome {
         Ok(Ok(())) => (0, reply.into_words()),
-        Ok(Err(wrong)) => told(&Fault::from(wrong)),
-        Err(panic) => told(&Fault::caught(&*panic)),
+        Ok(Err(wrong)) => told(&BridgeError::from(wrong)),
+        Err(panic) => told(&BridgeError::caught(&*panic)),
     };
     // SAFETY: `malloc` may be called with any size; this one isn't 0.
     let memory = unsafe { libc::malloc(size_of::<u64>() + size_of_val(&*reply)) }.cast::<u64>();
@@ -178,7 +182,7 @@ fn unusual(outcome: thread::Result<Result<(), Malformed>>, reply: Writer<'_>) ->
 
 /// A fault as a status and a message.
 #[cold]
-fn told(fault: &Fault) -> (u64, Vec<u64>) {
+fn told(fault: &BridgeError) -> (u64, Vec<u64>) {
     (u64::from(fault.kind as u32), crate::method::reply(fault.text.as_str()))
 }
 
@@ -206,21 +210,22 @@ unsafe extern "C" fn start<S: Send + Sync + 'static, M: AsyncMethod<S> + 'static
     0
 }
 
-fn dispatch<S: 'static, M: Method<S>>(
+fn dispatch<S: 'static, M: ServiceMethod<S>>(
     implementation: &Implementation,
     request: &[u64],
-) -> Result<Vec<u64>, Fault> {
+) -> Result<Vec<u64>, BridgeError> {
     let Some(implementation) = implementation.downcast_ref::<S>() else {
-        return Err(Fault::new(FaultKind::Unknown, "an implementation of another type"));
+        return Err(BridgeError::new(BridgeErrorKind::Unknown, "an implementation of another type"));
     };
     let mut room = [0; 128];
-    let mut reply = Writer::flat(&mut room);
-    let outcome =
-        catch_unwind(AssertUnwindSafe(|| M::answer(implementation, Message::flat(request), &mut reply)));
+    let mut reply = MessageWriter::flat(&mut room);
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        M::answer(implementation, BridgeMessage::flat(request), &mut reply)
+    }));
     match outcome {
         Ok(Ok(())) => Ok(reply.into_words()),
         Ok(Err(wrong)) => Err(wrong.into()),
-        Err(panic) => Err(Fault::caught(&*panic)),
+        Err(panic) => Err(BridgeError::caught(&*panic)),
     }
 }
 
@@ -231,18 +236,18 @@ fn start_apart<S: Send + Sync + 'static, M: AsyncMethod<S> + 'static>(
     let implementation = Arc::clone(implementation).downcast::<S>();
     let request = request.to_vec();
     Box::pin(CatchPanic::new(async move {
-        let other = |_| Fault::new(FaultKind::Unknown, "an implementation of another type");
+        let other = |_| BridgeError::new(BridgeErrorKind::Unknown, "an implementation of another type");
         Ok(M::answer(implementation.map_err(other)?, request).await?)
     }))
 }
 
-impl fmt::Debug for Served {
+impl fmt::Debug for ServiceImplementation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Served").field("name", &self.name).field("shape", &self.shape).finish_non_exhaustive()
     }
 }
 
-impl<S> fmt::Debug for Serving<S> {
+impl<S> fmt::Debug for ServiceBuilder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.served.fmt(f)
     }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use crate::block::{EXTENT, HEADER_WORDS, OUTCOME, TICKET, header};
 use crate::caught::CatchPanic;
 use crate::executor::spawn;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{BridgeError, BridgeErrorKind};
 use crate::thread;
 
 /// Keeps the address of Go's function that is told the ends of calls.
@@ -21,8 +21,8 @@ pub(crate) fn set_complete(address: u64) {
 static COMPLETE: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs the future of a call, and tells Go its answer under the call's ticket.
-pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, Fault>> + Send + 'static) {
-    let end = Arc::new(End::default());
+pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, BridgeError>> + Send + 'static) {
+    let end = Arc::new(CancelSignal::default());
     let is_room = {
         let mut running = running().lock().unwrap_or_else(PoisonError::into_inner);
         let is_room = running.len() < CALLS_MAX;
@@ -32,10 +32,10 @@ pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, Fault
         is_room
     };
     if is_room {
-        spawn(Box::pin(Call { ticket, end, call: Some(CatchPanic::new(call)) }));
+        spawn(Box::pin(CallFuture { ticket, end, call: Some(CatchPanic::new(call)) }));
     } else {
         let text = format!("{CALLS_MAX} calls of async methods are under way");
-        complete(ticket, &Err(Fault::new(FaultKind::Overloaded, text)));
+        complete(ticket, &Err(BridgeError::new(BridgeErrorKind::Overloaded, text)));
     }
 }
 
@@ -60,25 +60,25 @@ pub(crate) unsafe extern "C" fn cancel(block: *mut u64) -> usize {
 
 /// The wish that a call should end.
 #[derive(Default)]
-struct End {
+struct CancelSignal {
     is_wished: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
-fn running() -> &'static Mutex<HashMap<u64, Arc<End>>> {
-    static RUNNING: OnceLock<Mutex<HashMap<u64, Arc<End>>>> = OnceLock::new();
+fn running() -> &'static Mutex<HashMap<u64, Arc<CancelSignal>>> {
+    static RUNNING: OnceLock<Mutex<HashMap<u64, Arc<CancelSignal>>>> = OnceLock::new();
     RUNNING.get_or_init(Mutex::default)
 }
 
 /// A call until it is told: by its answer, by its panic, by the wish, or by an executor that drops it.
-struct Call {
+struct CallFuture {
     ticket: u64,
-    end: Arc<End>,
+    end: Arc<CancelSignal>,
     /// Absent once the end was told.
     call: Option<CatchPanic>,
 }
 
-impl Future for Call {
+impl Future for CallFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -92,7 +92,7 @@ impl Future for Call {
                 if !self.end.is_wished.load(Ordering::Acquire) {
                     return Poll::Pending;
                 }
-                Err(Fault::new(FaultKind::Cancelled, "the context of the call ended"))
+                Err(BridgeError::new(BridgeErrorKind::Cancelled, "the context of the call ended"))
             }
         };
         self.tell(&answer);
@@ -100,8 +100,8 @@ impl Future for Call {
     }
 }
 
-impl Call {
-    fn tell(&mut self, answer: &Result<Vec<u64>, Fault>) {
+impl CallFuture {
+    fn tell(&mut self, answer: &Result<Vec<u64>, BridgeError>) {
         // The future goes first: once Go is told, what the call had is given back.
         drop(self.call.take());
         running().lock().unwrap_or_else(PoisonError::into_inner).remove(&self.ticket);
@@ -109,16 +109,16 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for CallFuture {
     fn drop(&mut self) {
         if self.call.is_some() {
-            self.tell(&Err(Fault::new(FaultKind::Closed, "the executor dropped the call")));
+            self.tell(&Err(BridgeError::new(BridgeErrorKind::Closed, "the executor dropped the call")));
         }
     }
 }
 
 /// Tells Go how a call ended.
-fn complete(ticket: u64, answer: &Result<Vec<u64>, Fault>) {
+fn complete(ticket: u64, answer: &Result<Vec<u64>, BridgeError>) {
     thread::prepare();
     let told;
     let (status, reply) = match answer {

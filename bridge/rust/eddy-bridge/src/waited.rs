@@ -9,9 +9,9 @@ use std::slice;
 use crate::block::{
     CONTEXT, EXTENT, HEADER_WORDS, OUTCOME, REPLY_WORDS, TARGET, check, halves, header, read, read_elsewhere,
 };
-use crate::fault::Fault;
-use crate::wire::{Read, Write};
-use crate::writer::Writer;
+use crate::fault::BridgeError;
+use crate::wire::{BridgeRead, BridgeWrite};
+use crate::writer::MessageWriter;
 
 /// Lays out a request on the stack, has `enter` answer it, and reads the answer.
 ///
@@ -24,14 +24,14 @@ use crate::writer::Writer;
 /// `enter` takes a block, as [`crate::block`] describes it, has no use for it after it has returned, and leaves an
 /// answer in it.
 #[inline]
-pub(crate) unsafe fn call<A: Write, R: for<'m> Read<'m>>(
+pub(crate) unsafe fn call<A: BridgeWrite, R: for<'m> BridgeRead<'m>>(
     enter: unsafe extern "C" fn(*mut u64),
     target: u64,
     arguments: &A,
-) -> Result<R, Fault> {
+) -> Result<R, BridgeError> {
     // Its size is known here, so that of writing a record little is left but stores.
     let mut block = [const { MaybeUninit::<u64>::uninit() }; WORDS];
-    let mut writer = Writer::with_views(&mut block[HEADER_WORDS..WORDS - REPLY_WORDS]);
+    let mut writer = MessageWriter::with_views(&mut block[HEADER_WORDS..WORDS - REPLY_WORDS]);
     writer.write(arguments);
     if let Some(used) = writer.used() {
         // SAFETY: what is asked of the caller, and the request is there.
@@ -52,12 +52,12 @@ pub(crate) unsafe fn call<A: Write, R: for<'m> Read<'m>>(
 ///
 /// As [`call`], and so many words behind the header are initialized.
 #[inline]
-unsafe fn answer<R: for<'m> Read<'m>>(
+unsafe fn answer<R: for<'m> BridgeRead<'m>>(
     enter: unsafe extern "C" fn(*mut u64),
     target: u64,
     block: &mut [MaybeUninit<u64>],
     request_words: usize,
-) -> Result<R, Fault> {
+) -> Result<R, BridgeError> {
     let words = block.len();
     let request_end = HEADER_WORDS + request_words;
     if let Some(header) = block.first_chunk_mut::<HEADER_WORDS>() {

@@ -4,11 +4,11 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use crate::message::IS_PLACE;
-use crate::wire::{Scalar, Write};
+use crate::wire::{BridgeWrite, Scalar};
 
 /// Writes a message into memory that is there, and into memory of its own as soon as that is too small.
 #[derive(Debug)]
-pub struct Writer<'r> {
+pub struct MessageWriter<'r> {
     room: &'r mut [MaybeUninit<u64>],
     /// Words of `room` in use, which are initialized; all of them moved to `spill` once that is not empty.
     used: usize,
@@ -25,7 +25,7 @@ enum Lists {
     Copies,
 }
 
-impl<'r> Writer<'r> {
+impl<'r> MessageWriter<'r> {
     /// A message that is whole in itself.
     #[inline(always)]
     pub fn flat(room: &'r mut [u64]) -> Self {
@@ -48,7 +48,7 @@ impl<'r> Writer<'r> {
 
     /// Writes a value as the record that the message begins with.
     #[inline(always)]
-    pub fn write<T: Write + ?Sized>(&mut self, value: &T) {
+    pub fn write<T: BridgeWrite + ?Sized>(&mut self, value: &T) {
         let at = self.reserve(T::WORDS);
         value.write(self, at);
     }

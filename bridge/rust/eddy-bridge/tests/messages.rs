@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eddy_bridge::{
-    Failure, Fault, FaultKind, Malformed, Message, Record, ReplyFuture, Served, Service, Transport, Writer,
-    reply,
+    BoundService, BridgeError, BridgeErrorKind, BridgeMessage, Malformed, MessageWriter, MethodError, Record,
+    ReplyFuture, ServiceImplementation, ServiceTransport, reply,
 };
 
 #[derive(Clone, Debug, PartialEq, Record)]
@@ -27,7 +27,7 @@ fn sample() -> Sample {
 
 #[test]
 fn what_is_written_is_read() {
-    assert_eq!(Message::flat(&reply(&sample())).read::<Sample>(), Ok(sample()));
+    assert_eq!(BridgeMessage::flat(&reply(&sample())).read::<Sample>(), Ok(sample()));
 }
 
 #[test]
@@ -38,15 +38,15 @@ fn every_word_of_a_message_may_be_wrong() {
             let mut words = words.clone();
             words[index] = wrong;
             // Whatever it is: a value or an error.
-            let _ = Message::flat(&words).read::<Sample>();
+            let _ = BridgeMessage::flat(&words).read::<Sample>();
         }
-        assert!(Message::flat(&words[..index]).read::<Sample>().is_err(), "cut at {index}");
+        assert!(BridgeMessage::flat(&words[..index]).read::<Sample>().is_err(), "cut at {index}");
     }
 }
 
 #[test]
 fn lists_outside_are_refused() {
-    let read = |words: &[u64]| Message::flat(words).read::<Vec<u16>>().unwrap_err().to_string();
+    let read = |words: &[u64]| BridgeMessage::flat(words).read::<Vec<u16>>().unwrap_err().to_string();
     assert_eq!(read(&[16]), "the message ends within its record");
     assert_eq!(read(&[16, PLACE | 5, 0]), "a list lies outside of the message");
     assert_eq!(read(&[u64::MAX, PLACE | 1]), "a list lies outside of the message");
@@ -54,7 +54,7 @@ fn lists_outside_are_refused() {
     assert_eq!(read(&[17, PLACE | 1, 0]), "a list is at no place for its type");
     assert_eq!(read(&[4096, 1]), "a message from elsewhere has an address");
     assert_eq!(read(&[4096, (1 << 63) - 1]), "a message from elsewhere has an address");
-    let records = |words: &[u64]| Message::flat(words).read::<Vec<String>>().unwrap_err();
+    let records = |words: &[u64]| BridgeMessage::flat(words).read::<Vec<String>>().unwrap_err();
     assert_eq!(records(&[12, PLACE | 1, 0, 0]).to_string(), "a list is at no place for its type");
     assert_eq!(
         records(&[16, PLACE | (u64::MAX / 4), 0, 0]).to_string(),
@@ -69,7 +69,7 @@ const PLACE: u64 = 1 << 63;
 
 #[test]
 fn a_tag_is_one_of_two() {
-    let wrong: Malformed = Message::flat(&[2, 0]).read::<Option<u8>>().unwrap_err();
+    let wrong: Malformed = BridgeMessage::flat(&[2, 0]).read::<Option<u8>>().unwrap_err();
     assert_eq!(wrong.to_string(), "a tag is neither 0 nor 1");
 }
 
@@ -77,7 +77,7 @@ fn a_tag_is_one_of_two() {
 fn a_message_outgrows_its_room() {
     for room in 0..40 {
         let mut room = vec![u64::MAX; room];
-        let mut writer = Writer::flat(&mut room);
+        let mut writer = MessageWriter::flat(&mut room);
         writer.write(&sample());
         assert_eq!(writer.into_words(), reply(&sample()));
     }
@@ -111,10 +111,10 @@ impl callee::Sums for Adding {
 }
 
 /// From one side to the other, without a process between.
-struct Direct(Served);
+struct Direct(ServiceImplementation);
 
-impl Transport for Direct {
-    fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault> {
+impl ServiceTransport for Direct {
+    fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, BridgeError> {
         assert_eq!(service, 7);
         self.0.dispatch(method, request)
     }
@@ -129,9 +129,9 @@ impl Transport for Direct {
 fn a_service_is_called_over_a_transport() {
     let served = callee::serve_sums(Adding);
     assert_eq!((served.name(), served.shape()), ("Sums", Sums::SHAPE));
-    let sums = Sums::with(Service::over(Arc::new(Direct(served)), 7));
+    let sums = Sums::with(BoundService::over(Arc::new(Direct(served)), 7));
     assert_eq!(sums.sum(&[1, 2, 3], ""), Ok(6));
-    assert_eq!(sums.sum(&[], "none"), Err(Failure::Said("none".to_owned())));
-    let fault = Fault::new(FaultKind::Panic, "the text is panic");
-    assert_eq!(sums.sum(&[], "panic"), Err(Failure::Fault(fault)));
+    assert_eq!(sums.sum(&[], "none"), Err(MethodError::Said("none".to_owned())));
+    let fault = BridgeError::new(BridgeErrorKind::Panic, "the text is panic");
+    assert_eq!(sums.sum(&[], "panic"), Err(MethodError::Fault(fault)));
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use eddy_upstream::{ClusterConfig, LinkProtocol};
 
 use super::cluster::set_time;
-use super::names::Names;
+use super::names::NameRegistry;
 use crate::config::{AccessLogConfig, LogServiceConfig, RecordedMetadata};
-use crate::problem::Report;
-use crate::read::{At, Named, NamedEntry};
+use crate::problem::ProblemReport;
+use crate::read::{NamedEntry, NamedMap, Spanned};
 use crate::spec::{AccessLogSpec, LogServiceSpec};
 use crate::value::{MetadataName, RecordKey};
 
@@ -16,8 +16,8 @@ use crate::value::{MetadataName, RecordKey};
 pub(super) fn check_access_log(
     spec: AccessLogSpec,
     clusters: &[ClusterConfig],
-    names: &mut Names,
-    report: &mut Report,
+    names: &mut NameRegistry,
+    report: &mut ProblemReport,
 ) -> Option<AccessLogConfig> {
     let metadata = check_metadata(spec.metadata, report);
     let target = spec.file.map(|file| file.value);
@@ -47,8 +47,8 @@ pub(super) fn check_access_log(
 fn check_service(
     spec: LogServiceSpec,
     clusters: &[ClusterConfig],
-    names: &mut Names,
-    report: &mut Report,
+    names: &mut NameRegistry,
+    report: &mut ProblemReport,
 ) -> Option<LogServiceConfig> {
     let name = spec.cluster?;
     let cluster = names.resolve(&name, report)?;
@@ -87,10 +87,10 @@ fn speaks_http2(cluster: &ClusterConfig) -> bool {
 
 /// Checks what of the metadata records have.
 fn check_metadata(
-    spec: Option<At<Named<RecordKey, MetadataName>>>,
-    report: &mut Report,
+    spec: Option<Spanned<NamedMap<RecordKey, MetadataName>>>,
+    report: &mut ProblemReport,
 ) -> Vec<RecordedMetadata> {
-    let Some(At { value: Named(entries), place }) = spec else { return Vec::new() };
+    let Some(Spanned { value: NamedMap(entries), place }) = spec else { return Vec::new() };
     if entries.len() > RECORDED_METADATA_MAX {
         report.error(place, format!("records have at most {RECORDED_METADATA_MAX} values of metadata"));
     }
@@ -100,7 +100,7 @@ fn check_metadata(
         if RECORD_KEYS.contains(&&*key) {
             report.error(place, format!("records have a `{key}` of their own")).hint("take another key");
         }
-        let Some(At { value: noted, .. }) = value else { continue };
+        let Some(Spanned { value: noted, .. }) = value else { continue };
         metadata.push(RecordedMetadata {
             name: key.into(),
             space: noted.space.into(),

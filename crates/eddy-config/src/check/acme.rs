@@ -10,8 +10,8 @@ use super::names::place_text;
 use super::tls::{written, written_place};
 use crate::acme::{AcmeChallenge, AcmeConfig, OrderedCertificate};
 use crate::config::{ListenerConfig, Serve};
-use crate::problem::{Place, Report, SourceText};
-use crate::read::{At, OneOrMany};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::read::{OneOrMany, Spanned};
 use crate::spec::AcmeSpec;
 use crate::tls::CertificateFiles;
 use crate::value::CertifiedHost;
@@ -22,14 +22,18 @@ pub(super) struct Orders {
     /// The authority; nothing where none is named or what is said of it has errors.
     authority: Option<AcmeConfig>,
     /// Where the authority is named, whatever is wrong with it.
-    named: Option<Place>,
+    named: Option<SourceSpan>,
     /// Where the certificate was named first that is called by this host.
-    places: HashMap<String, Place>,
+    places: HashMap<String, SourceSpan>,
 }
 
 impl Orders {
     /// Orders from the authority of the configuration.
-    pub(super) fn new(spec: Option<&At<AcmeSpec>>, sources: &[SourceText], report: &mut Report) -> Self {
+    pub(super) fn new(
+        spec: Option<&Spanned<AcmeSpec>>,
+        sources: &[SourceText],
+        report: &mut ProblemReport,
+    ) -> Self {
         let authority = spec.and_then(|spec| check_authority(spec, sources, report));
         Self { authority, named: spec.map(|spec| spec.place), places: HashMap::new() }
     }
@@ -37,9 +41,9 @@ impl Orders {
     /// Notes a certificate that a listener wants, and tells the files in which it will be.
     pub(super) fn add(
         &mut self,
-        hosts: &At<OneOrMany<CertifiedHost>>,
+        hosts: &Spanned<OneOrMany<CertifiedHost>>,
         sources: &[SourceText],
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<CertificateFiles> {
         let place = hosts.place;
         let hosts = distinct(OneOrMany::into_many(hosts.clone()), report);
@@ -79,7 +83,7 @@ impl Orders {
     }
 
     /// Notes that clients have to show a certificate where a certificate is ordered, which authorities don't.
-    pub(super) fn check_clients(&self, place: Place, report: &mut Report) {
+    pub(super) fn check_clients(&self, place: SourceSpan, report: &mut ProblemReport) {
         if self.authority.as_ref().is_some_and(|authority| authority.challenge == AcmeChallenge::TlsAlpn01) {
             report
                 .error(
@@ -91,7 +95,11 @@ impl Orders {
     }
 
     /// The authority with all that is ordered from it; nothing where nothing is.
-    pub(super) fn finish(self, listeners: &[ListenerConfig], report: &mut Report) -> Option<AcmeConfig> {
+    pub(super) fn finish(
+        self,
+        listeners: &[ListenerConfig],
+        report: &mut ProblemReport,
+    ) -> Option<AcmeConfig> {
         let (authority, place) = (self.authority?, self.named?);
         if authority.certificates.is_empty() {
             report
@@ -110,8 +118,12 @@ impl Orders {
     }
 }
 
-fn check_authority(spec: &At<AcmeSpec>, sources: &[SourceText], report: &mut Report) -> Option<AcmeConfig> {
-    let At { value: spec, place } = spec;
+fn check_authority(
+    spec: &Spanned<AcmeSpec>,
+    sources: &[SourceText],
+    report: &mut ProblemReport,
+) -> Option<AcmeConfig> {
+    let Spanned { value: spec, place } = spec;
     // What is missing was noted by the reader.
     let (store, terms) = (spec.store.as_ref()?, spec.terms_accepted.as_ref()?);
     if !terms.value {
@@ -140,9 +152,9 @@ fn folder_name(directory: &str) -> String {
     rest.chars().map(plain).take(FOLDER_BYTES_MAX).collect()
 }
 
-fn distinct(hosts: Vec<At<CertifiedHost>>, report: &mut Report) -> Vec<String> {
+fn distinct(hosts: Vec<Spanned<CertifiedHost>>, report: &mut ProblemReport) -> Vec<String> {
     let mut known = Vec::with_capacity(hosts.len());
-    for At { value: CertifiedHost(host), place } in hosts {
+    for Spanned { value: CertifiedHost(host), place } in hosts {
         if known.contains(&host) {
             report.error(place, format!("`{host}` stands in this list already"));
         } else {

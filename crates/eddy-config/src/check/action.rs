@@ -5,33 +5,33 @@ use std::sync::Arc;
 use eddy_route::PathRewrite;
 
 use super::edits::check_edits;
-use super::names::Names;
+use super::names::NameRegistry;
 use crate::config::{
     Action, ActionKind, Failover, FailoverReason, HedgeConfig, Redirect, Respond, RetryConfig,
     RuleFilterConfig, WeightedCluster,
 };
-use crate::problem::{Place, Report};
-use crate::read::{At, Boxed, OneOrMany};
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::{Boxed, OneOrMany, Spanned};
 use crate::spec::{FailoverSpec, HedgeSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
 use crate::upgrade::{Protocols, Upgrades};
-use crate::value::{HostAndPort, Name, PathText};
+use crate::value::{ConfigName, HostAndPort, PathText};
 
 /// What a rule does, and how it changes the path.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(super) struct CheckedAction {
     pub(super) action: Action,
     pub(super) rewrite: Option<PathRewrite>,
     /// Where the change of the path is written.
-    pub(super) rewrite_place: Option<Place>,
+    pub(super) rewrite_place: Option<SourceSpan>,
 }
 
 /// Checks what a rule does; `None` when that is not said properly, which was noted.
 pub(super) fn check_action(
     mut spec: RuleSpec,
     filters: Vec<RuleFilterConfig>,
-    clusters: &mut Names,
-    report: &mut Report,
-) -> Option<Done> {
+    clusters: &mut NameRegistry,
+    report: &mut ProblemReport,
+) -> Option<CheckedAction> {
     note_useless_keys(&spec, report);
     let request_edits = check_edits(spec.request_headers.take(), report);
     let response_edits = check_edits(spec.response_headers.take(), report);
@@ -40,10 +40,10 @@ pub(super) fn check_action(
     let failover = check_failover(spec.failover.take(), spec.cluster.as_ref(), clusters, report);
     let upgrades = check_upgrades(&spec, report);
     let rewrite = match (&spec.rewrite, &spec.redirect) {
-        (Some(At { value: Boxed(rewrite), .. }), _) => {
+        (Some(Spanned { value: Boxed(rewrite), .. }), _) => {
             path_rewrite(rewrite.path.as_ref(), rewrite.prefix.as_ref())
         }
-        (None, Some(At { value: Boxed(redirect), .. })) => {
+        (None, Some(Spanned { value: Boxed(redirect), .. })) => {
             path_rewrite(redirect.path.as_ref(), redirect.prefix.as_ref())
         }
         (None, None) => None,
@@ -53,7 +53,7 @@ pub(super) fn check_action(
     let action = Action {
         request_edits,
         response_edits,
-        host_rewrite: host_rewrite.map(|At { value: HostAndPort(host), .. }| Arc::clone(host)),
+        host_rewrite: host_rewrite.map(|Spanned { value: HostAndPort(host), .. }| Arc::clone(host)),
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
         hedge,
@@ -63,11 +63,11 @@ pub(super) fn check_action(
         ..Action::new(kind)
     };
     let (rewrite, rewrite_place) = rewrite.unzip();
-    Some(Done { action, rewrite, rewrite_place })
+    Some(CheckedAction { action, rewrite, rewrite_place })
 }
 
 /// Keys that mean nothing where eddy answers itself.
-fn note_useless_keys(spec: &RuleSpec, report: &mut Report) {
+fn note_useless_keys(spec: &RuleSpec, report: &mut ProblemReport) {
     let own = match (&spec.respond, &spec.redirect) {
         (Some(_), _) => "respond",
         (None, Some(_)) => "redirect",
@@ -93,7 +93,11 @@ fn note_useless_keys(spec: &RuleSpec, report: &mut Report) {
     }
 }
 
-fn check_kind(spec: &RuleSpec, clusters: &mut Names, report: &mut Report) -> Option<ActionKind> {
+fn check_kind(
+    spec: &RuleSpec,
+    clusters: &mut NameRegistry,
+    report: &mut ProblemReport,
+) -> Option<ActionKind> {
     if let Some(cluster) = &spec.cluster {
         return clusters.resolve(cluster, report).map(ActionKind::Cluster);
     }
@@ -107,12 +111,12 @@ fn check_kind(spec: &RuleSpec, clusters: &mut Names, report: &mut Report) -> Opt
 }
 
 fn check_weighted(
-    specs: &At<Vec<At<WeightedSpec>>>,
-    clusters: &mut Names,
-    report: &mut Report,
+    specs: &Spanned<Vec<Spanned<WeightedSpec>>>,
+    clusters: &mut NameRegistry,
+    report: &mut ProblemReport,
 ) -> Option<Vec<WeightedCluster>> {
     let mut weighted = Vec::with_capacity(specs.value.len());
-    for At { value: spec, .. } in &specs.value {
+    for Spanned { value: spec, .. } in &specs.value {
         let Some(name) = &spec.cluster else { continue };
         let Some(cluster) = clusters.resolve(name, report) else { continue };
         if weighted.iter().any(|one: &WeightedCluster| one.cluster == cluster) {
@@ -132,7 +136,7 @@ fn check_weighted(
     Some(weighted)
 }
 
-fn check_respond(spec: &At<Boxed<RespondSpec>>, report: &mut Report) -> Option<Respond> {
+fn check_respond(spec: &Spanned<Boxed<RespondSpec>>, report: &mut ProblemReport) -> Option<Respond> {
     let status = spec.value.0.status?.value.to_u16();
     let body = spec.value.0.body.as_ref();
     if let Some(body) = body.filter(|body| matches!(status, 204 | 205 | 304) && !body.value.0.is_empty()) {
@@ -162,16 +166,19 @@ fn check_redirect(Boxed(spec): &Boxed<RedirectSpec>) -> Redirect {
 }
 
 /// The change of the path; one key at most is given, which the reader saw to.
-fn path_rewrite(path: Option<&At<PathText>>, prefix: Option<&At<PathText>>) -> Option<(PathRewrite, Place)> {
+fn path_rewrite(
+    path: Option<&Spanned<PathText>>,
+    prefix: Option<&Spanned<PathText>>,
+) -> Option<(PathRewrite, SourceSpan)> {
     let full = path.map(|path| (PathRewrite::Full(path.value.0.clone()), path.place));
     full.or_else(|| prefix.map(|prefix| (PathRewrite::Prefix(prefix.value.0.clone()), prefix.place)))
 }
 
-fn check_upgrades(spec: &RuleSpec, report: &mut Report) -> Upgrades {
+fn check_upgrades(spec: &RuleSpec, report: &mut ProblemReport) -> Upgrades {
     let mut upgrades = Upgrades::default();
     if let Some(names) = &spec.upgrades {
         let mut protocols: Vec<Box<str>> = Vec::with_capacity(names.value.len());
-        for At { value: name, place } in &names.value {
+        for Spanned { value: name, place } in &names.value {
             if protocols.contains(&name.0) {
                 report.error(*place, format!("`{}` stands in this list already", name.0));
             } else {
@@ -188,17 +195,17 @@ fn check_upgrades(spec: &RuleSpec, report: &mut Report) -> Upgrades {
 
 /// The list of clusters behind `first`; what is wrong with one is noted, and it is left out.
 fn check_failover(
-    specs: Option<At<Vec<At<FailoverSpec>>>>,
-    first: Option<&At<Name>>,
-    clusters: &mut Names,
-    report: &mut Report,
+    specs: Option<Spanned<Vec<Spanned<FailoverSpec>>>>,
+    first: Option<&Spanned<ConfigName>>,
+    clusters: &mut NameRegistry,
+    report: &mut ProblemReport,
 ) -> Vec<Failover> {
-    let Some(At { value: specs, place }) = specs else { return Vec::new() };
+    let Some(Spanned { value: specs, place }) = specs else { return Vec::new() };
     if specs.len() > FAILOVER_MAX {
         report.error(place, format!("there are more than {FAILOVER_MAX} clusters in this list"));
     }
     let mut failover: Vec<Failover> = Vec::with_capacity(specs.len());
-    for At { value: FailoverSpec { cluster: name, when }, .. } in specs {
+    for Spanned { value: FailoverSpec { cluster: name, when }, .. } in specs {
         let Some(name) = name else { continue };
         let is_first = first.is_some_and(|first| first.value == name.value);
         let Some(cluster) = clusters.resolve(&name, report) else { continue };
@@ -224,15 +231,15 @@ fn check_failover(
 /// Most clusters that one request goes on to.
 const FAILOVER_MAX: usize = 8;
 
-fn check_hedge(spec: Option<At<Boxed<HedgeSpec>>>) -> Option<HedgeConfig> {
+fn check_hedge(spec: Option<Spanned<Boxed<HedgeSpec>>>) -> Option<HedgeConfig> {
     let Boxed(spec) = spec?.value;
     let attempts = spec.attempts.map_or(1, |attempts| attempts.value.to_u8());
     Some(HedgeConfig { after: spec.after?.value.0, attempts })
 }
 
-fn check_retry(spec: Option<At<Boxed<RetrySpec>>>) -> RetryConfig {
+fn check_retry(spec: Option<Spanned<Boxed<RetrySpec>>>) -> RetryConfig {
     let mut retry = RetryConfig::default();
-    let Some(At { value: Boxed(spec), .. }) = spec else { return retry };
+    let Some(Spanned { value: Boxed(spec), .. }) = spec else { return retry };
     if let Some(attempts) = spec.attempts {
         retry.attempts = attempts.value.to_u8();
     }

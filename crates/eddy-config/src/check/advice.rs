@@ -1,10 +1,10 @@
 //! Warnings about a configuration that works, but probably not as it was meant.
 
-use super::names::Names;
-use crate::problem::Report;
+use super::names::NameRegistry;
+use crate::problem::ProblemReport;
 
 /// Notes things of these kinds that nothing refers to.
-pub(super) fn advise(kinds: &[&Names], report: &mut Report) {
+pub(super) fn advise(kinds: &[&NameRegistry], report: &mut ProblemReport) {
     for names in kinds {
         for (name, place) in names.unused() {
             report.warning(place, format!("nothing uses the {} `{name}`", names.what()));

@@ -7,21 +7,21 @@ use std::time::Duration;
 use eddy_filter::builtin::{
     Abort, BasicAuthConfig, BodyLimitConfig, BuiltinConfig, ClientConfig, CorsConfig, Delay, FaultConfig,
     FieldCondition, FieldRules, GrpcJsonConfig, GrpcWebConfig, HeadersConfig, IpAccessConfig, IpBlock,
-    Listed, OriginPattern, PasswordForm, RateFields, RateKey, RateLimitConfig, RequestIdConfig, Share,
-    Template,
+    Listed, OriginPattern, PasswordForm, RateFields, RateKey, RateLimitConfig, RequestFraction,
+    RequestIdConfig, TemplateString,
 };
 use eddy_http::FieldEdits;
 
 use super::messages::{message_fields, redact};
 use crate::config::AddressBlock;
-use crate::problem::{Place, Report};
-use crate::read::{At, Boxed, OneOrMany, Value};
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::{Boxed, FromNode, OneOrMany, Spanned};
 use crate::spec::{
     BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec,
     HeadersSpec, IpAccessSpec, RateLimitSpec, RequestIdSpec,
 };
-use crate::value::{FieldName, RateKeyName, Text};
-use crate::yaml::{Form, Node};
+use crate::value::{BoundedText, FieldName, RateKeyName};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// What a built-in filter's configuration stands in.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +37,9 @@ pub(super) struct Surroundings<'a> {
 /// Reads and checks the configuration of a filter of this kind.
 pub(super) fn read_builtin(
     kind: &str,
-    node: &Node<'_>,
+    node: &YamlNode<'_>,
     around: Surroundings<'_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<BuiltinConfig> {
     let place = node.place;
     match kind {
@@ -60,26 +60,31 @@ pub(super) fn read_builtin(
     }
 }
 
-fn read<T: Value>(node: &Node<'_>, report: &mut Report) -> Option<T> {
-    At::read(node, report).map(|at| at.value)
+fn read<T: FromNode>(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<T> {
+    Spanned::read(node, report).map(|at| at.value)
 }
 
 /// `own` with the keys of `other` in the place of its own.
-pub(super) fn overlay(own: &Node<'static>, other: &Node<'static>) -> Node<'static> {
-    let (Form::Mapping { entries: own, .. }, Form::Mapping { entries, is_whole }) = (&own.form, &other.form)
+pub(super) fn overlay(own: &YamlNode<'static>, other: &YamlNode<'static>) -> YamlNode<'static> {
+    let (YamlNodeKind::Mapping { entries: own, .. }, YamlNodeKind::Mapping { entries, is_whole }) =
+        (&own.form, &other.form)
     else {
         return other.clone();
     };
     let is_kept = |key: &str| entries.iter().all(|entry| entry.key.text != key);
     let mut all: Vec<_> = own.iter().filter(|entry| is_kept(&entry.key.text)).cloned().collect();
     all.extend(entries.iter().cloned());
-    Node { place: other.place, form: Form::Mapping { entries: all, is_whole: *is_whole } }
+    YamlNode { place: other.place, form: YamlNodeKind::Mapping { entries: all, is_whole: *is_whole } }
 }
 
-fn basic_auth(spec: BasicAuthSpec, around: Surroundings<'_>, report: &mut Report) -> Option<BasicAuthConfig> {
+fn basic_auth(
+    spec: BasicAuthSpec,
+    around: Surroundings<'_>,
+    report: &mut ProblemReport,
+) -> Option<BasicAuthConfig> {
     let mut config = BasicAuthConfig::default();
     for entry in spec.users.into_iter().flat_map(|users| users.value.0) {
-        let Some(At { value: text, place }) = entry.value else { continue };
+        let Some(Spanned { value: text, place }) = entry.value else { continue };
         match PasswordForm::parse(&text.0) {
             Ok(form) => config.users.push((entry.name.value.0.into(), form)),
             // What is written may be a password: it is not repeated.
@@ -98,7 +103,7 @@ fn basic_auth(spec: BasicAuthSpec, around: Surroundings<'_>, report: &mut Report
         config.user_field = checked_field(&field, report);
     }
     config.is_stripped = spec.strip.is_none_or(|strip| strip.value);
-    if let Some(At { value: cache, .. }) = spec.cache {
+    if let Some(Spanned { value: cache, .. }) = spec.cache {
         config.cache_ttl = cache.ttl.map_or(config.cache_ttl, |ttl| ttl.value.0);
         config.cache_entries_max =
             cache.entries.map_or(config.cache_entries_max, |entries| entries.value.to_u32());
@@ -108,10 +113,10 @@ fn basic_auth(spec: BasicAuthSpec, around: Surroundings<'_>, report: &mut Report
     (!config.users.is_empty() || config.file.is_some()).then_some(config)
 }
 
-fn headers(spec: HeadersSpec, report: &mut Report) -> HeadersConfig {
-    let mut rules = |spec: Option<At<Boxed<EditsSpec>>>, has_response: bool| {
+fn headers(spec: HeadersSpec, report: &mut ProblemReport) -> HeadersConfig {
+    let mut rules = |spec: Option<Spanned<Boxed<EditsSpec>>>, has_response: bool| {
         let mut rules = FieldRules::default();
-        let Some(At { value: Boxed(spec), .. }) = spec else { return rules };
+        let Some(Spanned { value: Boxed(spec), .. }) = spec else { return rules };
         for name in spec.remove.into_iter().flat_map(|remove| remove.value) {
             rules.remove.extend(checked_field(&name, report));
         }
@@ -135,7 +140,7 @@ fn headers(spec: HeadersSpec, report: &mut Report) -> HeadersConfig {
 }
 
 /// The name of a field that may be changed.
-pub(super) fn checked_field(name: &At<FieldName>, report: &mut Report) -> Option<Arc<str>> {
+pub(super) fn checked_field(name: &Spanned<FieldName>, report: &mut ProblemReport) -> Option<Arc<str>> {
     match FieldEdits::new().remove(&name.value.0) {
         Ok(()) => Some(name.value.0.as_str().into()),
         Err(fault) => {
@@ -145,15 +150,21 @@ pub(super) fn checked_field(name: &At<FieldName>, report: &mut Report) -> Option
     }
 }
 
-fn template(text: &str, place: Place, has_response: bool, report: &mut Report) -> Option<Template> {
-    match Template::parse(text) {
+fn template(
+    text: &str,
+    place: SourceSpan,
+    has_response: bool,
+    report: &mut ProblemReport,
+) -> Option<TemplateString> {
+    match TemplateString::parse(text) {
         Ok(template) if !has_response && template.needs_response() => {
             report.error(place, "uses a variable that only a response has");
             None
         }
         Ok(template) => Some(template),
         Err(error) => {
-            let variables: Vec<String> = Template::variables().map(|name| format!("`${{{name}}}`")).collect();
+            let variables: Vec<String> =
+                TemplateString::variables().map(|name| format!("`${{{name}}}`")).collect();
             report
                 .error(place, format!("the value {error}"))
                 .hint(format!("the variables are {}", variables.join(", ")));
@@ -162,7 +173,7 @@ fn template(text: &str, place: Place, has_response: bool, report: &mut Report) -
     }
 }
 
-fn cors(spec: CorsSpec, report: &mut Report) -> Option<CorsConfig> {
+fn cors(spec: CorsSpec, report: &mut ProblemReport) -> Option<CorsConfig> {
     let mut config = CorsConfig::default();
     let origins = spec.origins?;
     if origins.value.is_empty() {
@@ -200,7 +211,7 @@ fn cors(spec: CorsSpec, report: &mut Report) -> Option<CorsConfig> {
     Some(config)
 }
 
-fn ip_access(spec: IpAccessSpec, place: Place, report: &mut Report) -> IpAccessConfig {
+fn ip_access(spec: IpAccessSpec, place: SourceSpan, report: &mut ProblemReport) -> IpAccessConfig {
     if let Some(allow) = spec.allow.as_ref().filter(|allow| allow.value.is_empty()) {
         report
             .error(allow.place, "a list of no addresses lets nobody in")
@@ -217,13 +228,13 @@ fn ip_access(spec: IpAccessSpec, place: Place, report: &mut Report) -> IpAccessC
     config
 }
 
-fn blocks(blocks: Option<Vec<At<AddressBlock>>>) -> Vec<IpBlock> {
-    let block = |block: At<AddressBlock>| IpBlock::new(block.value.address, block.value.prefix_bits);
+fn blocks(blocks: Option<Vec<Spanned<AddressBlock>>>) -> Vec<IpBlock> {
+    let block = |block: Spanned<AddressBlock>| IpBlock::new(block.value.address, block.value.prefix_bits);
     blocks.into_iter().flatten().map(block).collect()
 }
 
-fn client(spec: Option<At<ClientSpec>>, report: &mut Report) -> ClientConfig {
-    let Some(At { value: spec, .. }) = spec else { return ClientConfig::default() };
+fn client(spec: Option<Spanned<ClientSpec>>, report: &mut ProblemReport) -> ClientConfig {
+    let Some(Spanned { value: spec, .. }) = spec else { return ClientConfig::default() };
     note_trust(spec.trusted.as_ref(), report);
     ClientConfig {
         forwarded_position: spec.forwarded_position.map_or(0, |position| position.value.to_u8()),
@@ -231,7 +242,7 @@ fn client(spec: Option<At<ClientSpec>>, report: &mut Report) -> ClientConfig {
     }
 }
 
-fn note_trust(trusted: Option<&At<Vec<At<AddressBlock>>>>, report: &mut Report) {
+fn note_trust(trusted: Option<&Spanned<Vec<Spanned<AddressBlock>>>>, report: &mut ProblemReport) {
     for block in trusted.into_iter().flat_map(|trusted| &trusted.value) {
         if block.value.prefix_bits == 0 {
             report
@@ -241,7 +252,7 @@ fn note_trust(trusted: Option<&At<Vec<At<AddressBlock>>>>, report: &mut Report) 
     }
 }
 
-fn request_id(spec: RequestIdSpec, report: &mut Report) -> RequestIdConfig {
+fn request_id(spec: RequestIdSpec, report: &mut ProblemReport) -> RequestIdConfig {
     let mut config = RequestIdConfig::default();
     if let Some(field) = spec.header.and_then(|field| checked_field(&field, report)) {
         config.field = field;
@@ -253,7 +264,7 @@ fn request_id(spec: RequestIdSpec, report: &mut Report) -> RequestIdConfig {
     config
 }
 
-fn rate_limit(spec: RateLimitSpec, report: &mut Report) -> Option<RateLimitConfig> {
+fn rate_limit(spec: RateLimitSpec, report: &mut ProblemReport) -> Option<RateLimitConfig> {
     let key = match (spec.header, spec.key.map(|key| key.value)) {
         (Some(field), _) => RateKey::Field(field.value.0.into()),
         (None, Some(RateKeyName::All)) => RateKey::All,
@@ -296,7 +307,7 @@ fn grpc_web(spec: &GrpcWebSpec) -> GrpcWebConfig {
 
 fn grpc_json(spec: GrpcJsonSpec, around: Surroundings<'_>) -> Option<GrpcJsonConfig> {
     let mut config = GrpcJsonConfig::new(around.folder.join(spec.descriptors?.value.0));
-    let texts = |texts: Option<At<Vec<At<Text<256>>>>>| -> Vec<Arc<str>> {
+    let texts = |texts: Option<Spanned<Vec<Spanned<BoundedText<256>>>>>| -> Vec<Arc<str>> {
         texts.into_iter().flat_map(|texts| texts.value).map(|text| text.value.0.into()).collect()
     };
     config.services = texts(spec.services);
@@ -318,9 +329,9 @@ fn grpc_json(spec: GrpcJsonSpec, around: Surroundings<'_>) -> Option<GrpcJsonCon
     Some(config)
 }
 
-fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut Report) -> Option<FaultConfig> {
+fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut ProblemReport) -> Option<FaultConfig> {
     let mut config = FaultConfig::default();
-    if let Some(At { value: delay, .. }) = spec.delay {
+    if let Some(Spanned { value: delay, .. }) = spec.delay {
         let time = delay.time?;
         if time.value.0 > around.pause_timeout {
             report
@@ -333,12 +344,12 @@ fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut Report) -> Opti
         config.delay =
             Some(Delay { time: time.value.0, share: delay.percent.map_or(ALL, |percent| percent.value.0) });
     }
-    if let Some(At { value: abort, .. }) = spec.abort {
+    if let Some(Spanned { value: abort, .. }) = spec.abort {
         let share = abort.percent.map_or(ALL, |percent| percent.value.0);
         config.abort = Some(Abort { status: abort.status?.value.to_u16(), share });
     }
     for entry in spec.headers.into_iter().flat_map(|headers| headers.value.0) {
-        let Some(At { value, .. }) = entry.value else { continue };
+        let Some(Spanned { value, .. }) = entry.value else { continue };
         let value = Some(value.0).filter(|value| value != "*").map(Into::into);
         config.conditions.push(FieldCondition { name: entry.name.value.0.into(), value });
     }
@@ -346,4 +357,4 @@ fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut Report) -> Opti
 }
 
 /// Every request.
-const ALL: Share = Share(1_000_000);
+const ALL: RequestFraction = RequestFraction(1_000_000);

@@ -4,29 +4,29 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_upstream::health::{GrpcProbe, HealthConfig, HttpProbe, Probe};
+use eddy_upstream::health::{GrpcProbe, HealthConfig, HealthProbe, HttpProbe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
     EndpointOptions, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
 };
 
-use super::names::Names;
+use super::names::NameRegistry;
 use super::tls::check_cluster_tls;
-use crate::problem::{Place, Report, SourceText};
-use crate::read::{At, Either, Named};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::read::{Either, NamedMap, Spanned};
 use crate::spec::{
     BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, LimitsSpec,
     PoolSpec, RetryBudgetSpec,
 };
-use crate::value::{Endpoint, Name, Number, Time};
+use crate::value::{ConfigName, EndpointAddressText, Number, Time};
 
 /// Checks the clusters and defines their names.
 pub(super) fn check_clusters(
-    specs: Option<At<Named<Name, ClusterSpec>>>,
-    zone: Option<At<Name>>,
+    specs: Option<Spanned<NamedMap<ConfigName, ClusterSpec>>>,
+    zone: Option<Spanned<ConfigName>>,
     sources: &[SourceText],
-    names: &mut Names,
-    report: &mut Report,
+    names: &mut NameRegistry,
+    report: &mut ProblemReport,
 ) -> Vec<ClusterConfig> {
     let entries = specs.map_or_else(Vec::new, |specs| specs.value.0);
     let mut clusters = Vec::with_capacity(entries.len());
@@ -41,8 +41,8 @@ pub(super) fn check_clusters(
 }
 
 /// Tells clusters whose endpoints have zones which one eddy stands in.
-fn set_zone(zone: Option<At<Name>>, clusters: &mut [ClusterConfig], report: &mut Report) {
-    let Some(At { value: Name(zone), place }) = zone else { return };
+fn set_zone(zone: Option<Spanned<ConfigName>>, clusters: &mut [ClusterConfig], report: &mut ProblemReport) {
+    let Some(Spanned { value: ConfigName(zone), place }) = zone else { return };
     let zones = |cluster: &ClusterConfig| cluster.endpoints.iter().any(|one| one.terms.zone.is_some());
     let is_own = |one: &EndpointConfig| one.terms.zone.as_ref() == Some(&zone);
     if !clusters.iter().flat_map(|cluster| &cluster.endpoints).any(is_own) {
@@ -56,12 +56,12 @@ fn set_zone(zone: Option<At<Name>>, clusters: &mut [ClusterConfig], report: &mut
 }
 
 fn check_cluster(
-    name: &At<Name>,
-    spec: At<ClusterSpec>,
+    name: &Spanned<ConfigName>,
+    spec: Spanned<ClusterSpec>,
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> ClusterConfig {
-    let At { value: spec, place } = spec;
+    let Spanned { value: spec, place } = spec;
     let endpoints = spec.endpoints.map_or_else(Vec::new, |endpoints| {
         if endpoints.value.is_empty() {
             let message = format!("the cluster `{}` has no endpoints", name.value.0);
@@ -124,14 +124,14 @@ fn check_cluster(
 }
 
 fn check_endpoints(
-    specs: Vec<At<Either<Endpoint, EndpointSpec>>>,
-    report: &mut Report,
+    specs: Vec<Spanned<Either<EndpointAddressText, EndpointSpec>>>,
+    report: &mut ProblemReport,
 ) -> Vec<EndpointConfig> {
     let mut endpoints = Vec::with_capacity(specs.len());
-    let mut places: HashMap<EndpointAddress, Place> = HashMap::new();
-    for At { value, place } in specs {
+    let mut places: HashMap<EndpointAddress, SourceSpan> = HashMap::new();
+    for Spanned { value, place } in specs {
         let endpoint = match value {
-            Either::One(Endpoint(address)) => EndpointConfig::new(address),
+            Either::One(EndpointAddressText(address)) => EndpointConfig::new(address),
             Either::Other(EndpointSpec { address: Some(address), weight, priority, zone }) => {
                 EndpointConfig {
                     weight: weight.map_or(1, |weight| weight.value.to_u32()),
@@ -156,9 +156,9 @@ fn check_endpoints(
     endpoints
 }
 
-fn check_pool(spec: Option<At<PoolSpec>>) -> PoolConfig {
+fn check_pool(spec: Option<Spanned<PoolSpec>>) -> PoolConfig {
     let mut pool = PoolConfig::default();
-    if let Some(At { value: spec, .. }) = spec {
+    if let Some(Spanned { value: spec, .. }) = spec {
         set_number(&mut pool.idle_max, spec.idle);
         set_time(&mut pool.idle_timeout, spec.idle_timeout);
         if let Some(requests) = spec.requests {
@@ -168,9 +168,9 @@ fn check_pool(spec: Option<At<PoolSpec>>) -> PoolConfig {
     pool
 }
 
-fn check_ejection(spec: Option<At<EjectionSpec>>, report: &mut Report) -> EjectionConfig {
+fn check_ejection(spec: Option<Spanned<EjectionSpec>>, report: &mut ProblemReport) -> EjectionConfig {
     let mut ejection = EjectionConfig::default();
-    let Some(At { value: spec, place }) = spec else { return ejection };
+    let Some(Spanned { value: spec, place }) = spec else { return ejection };
     let is_time_max_written = spec.time_max.is_some();
     set_number(&mut ejection.failures, spec.failures);
     set_time(&mut ejection.base_time, spec.base_time);
@@ -188,12 +188,12 @@ fn check_ejection(spec: Option<At<EjectionSpec>>, report: &mut Report) -> Ejecti
 }
 
 fn check_key(
-    spec: Option<At<BalanceKeySpec>>,
+    spec: Option<Spanned<BalanceKeySpec>>,
     balance: Balance,
-    cluster: Place,
-    report: &mut Report,
+    cluster: SourceSpan,
+    report: &mut ProblemReport,
 ) -> Option<BalanceKey> {
-    let Some(At { value: spec, place }) = spec else {
+    let Some(Spanned { value: spec, place }) = spec else {
         if balance.has_key() {
             report
                 .error(
@@ -219,13 +219,17 @@ fn check_key(
     }
 }
 
-fn check_health(spec: At<HealthSpec>, protocol: LinkProtocol, report: &mut Report) -> HealthConfig {
-    let At { value: spec, place } = spec;
+fn check_health(
+    spec: Spanned<HealthSpec>,
+    protocol: LinkProtocol,
+    report: &mut ProblemReport,
+) -> HealthConfig {
+    let Spanned { value: spec, place } = spec;
     let mut health = HealthConfig::default();
-    if let Some(At { value: http, .. }) = spec.http {
+    if let Some(Spanned { value: http, .. }) = spec.http {
         health.probe = check_probe(http);
     }
-    if let Some(At { value: grpc, place }) = spec.grpc {
+    if let Some(Spanned { value: grpc, place }) = spec.grpc {
         if protocol == LinkProtocol::Http1 {
             report
                 .error(
@@ -234,7 +238,7 @@ fn check_health(spec: At<HealthSpec>, protocol: LinkProtocol, report: &mut Repor
                 )
                 .hint("write `protocol: http2` in the cluster");
         }
-        health.probe = Probe::Grpc(GrpcProbe {
+        health.probe = HealthProbe::Grpc(GrpcProbe {
             service: grpc.service.map_or_else(|| "".into(), |service| service.value.0.as_str().into()),
             host: grpc.host.map(|host| host.value.0),
         });
@@ -254,19 +258,19 @@ fn check_health(spec: At<HealthSpec>, protocol: LinkProtocol, report: &mut Repor
     health
 }
 
-fn check_probe(spec: HttpProbeSpec) -> Probe {
+fn check_probe(spec: HttpProbeSpec) -> HealthProbe {
     // What is missing was noted by the reader.
     let mut http = HttpProbe::new(spec.path.as_ref().map_or("/", |path| &path.value.0));
     http.host = spec.host.map(|host| host.value.0);
     if let Some(statuses) = spec.statuses {
         http.statuses = statuses.value.iter().map(|status| status.value.to_u16()).collect();
     }
-    Probe::Http(http)
+    HealthProbe::Http(http)
 }
 
-fn check_retry_budget(spec: Option<At<RetryBudgetSpec>>) -> RetryBudget {
+fn check_retry_budget(spec: Option<Spanned<RetryBudgetSpec>>) -> RetryBudget {
     let mut budget = RetryBudget::default();
-    if let Some(At { value: spec, .. }) = spec {
+    if let Some(Spanned { value: spec, .. }) = spec {
         if let Some(percent) = spec.percent {
             budget.percent = percent.value.to_u8();
         }
@@ -275,8 +279,8 @@ fn check_retry_budget(spec: Option<At<RetryBudgetSpec>>) -> RetryBudget {
     budget
 }
 
-fn check_limits(spec: Option<At<LimitsSpec>>, report: &mut Report) -> LimitsConfig {
-    let Some(At { value: spec, .. }) = spec else { return LimitsConfig::default() };
+fn check_limits(spec: Option<Spanned<LimitsSpec>>, report: &mut ProblemReport) -> LimitsConfig {
+    let Some(Spanned { value: spec, .. }) = spec else { return LimitsConfig::default() };
     let limits = LimitsConfig {
         connections: spec.connections.map(|connections| connections.value.to_u32()),
         requests: spec.requests.map(|requests| requests.value.to_u32()),
@@ -298,9 +302,9 @@ fn check_limits(spec: Option<At<LimitsSpec>>, report: &mut Report) -> LimitsConf
     limits
 }
 
-fn check_dns(spec: Option<At<DnsSpec>>, report: &mut Report) -> DnsConfig {
+fn check_dns(spec: Option<Spanned<DnsSpec>>, report: &mut ProblemReport) -> DnsConfig {
     let mut dns = DnsConfig::default();
-    let Some(At { value: spec, place }) = spec else { return dns };
+    let Some(Spanned { value: spec, place }) = spec else { return dns };
     set_time(&mut dns.refresh_min, spec.refresh_min);
     set_time(&mut dns.refresh_max, spec.refresh_max);
     set_time(&mut dns.timeout, spec.timeout);
@@ -316,7 +320,7 @@ fn check_dns(spec: Option<At<DnsSpec>>, report: &mut Report) -> DnsConfig {
 /// Sets what is written; what isn't keeps its default.
 pub(super) fn set_time<const LEAST: u64, const MOST: u64>(
     target: &mut Duration,
-    written: Option<At<Time<LEAST, MOST>>>,
+    written: Option<Spanned<Time<LEAST, MOST>>>,
 ) {
     if let Some(written) = written {
         *target = written.value.0;
@@ -326,7 +330,7 @@ pub(super) fn set_time<const LEAST: u64, const MOST: u64>(
 /// Sets what is written; what isn't keeps its default.
 pub(super) fn set_number<const LEAST: u64, const MOST: u64>(
     target: &mut u32,
-    written: Option<At<Number<LEAST, MOST>>>,
+    written: Option<Spanned<Number<LEAST, MOST>>>,
 ) {
     if let Some(written) = written {
         *target = written.value.to_u32();

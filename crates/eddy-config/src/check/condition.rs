@@ -2,10 +2,10 @@
 
 use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
 
-use crate::problem::{Place, Report};
-use crate::read::{At, Boxed, Either, Named, OneOrMany};
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::{Boxed, Either, NamedMap, OneOrMany, Spanned};
 use crate::spec::{MatchSpec, PathSpec, ValueSpec};
-use crate::value::{PathText, Text};
+use crate::value::{BoundedText, PathText};
 
 /// What a request must look like.
 #[derive(Debug, Default)]
@@ -21,18 +21,21 @@ pub(super) struct Conditions {
 /// Where conditions are written, for what the router says of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConditionPlaces {
-    pub(crate) host: Option<Place>,
-    pub(crate) path: Option<Place>,
-    pub(crate) method: Option<Place>,
+    pub(crate) host: Option<SourceSpan>,
+    pub(crate) path: Option<SourceSpan>,
+    pub(crate) method: Option<SourceSpan>,
     /// For each condition on a field.
-    pub(crate) headers: Vec<Place>,
+    pub(crate) headers: Vec<SourceSpan>,
     /// For each condition on a parameter.
-    pub(crate) query: Vec<Place>,
+    pub(crate) query: Vec<SourceSpan>,
 }
 
 /// Checks conditions; those that aren't given hold for every request.
-pub(super) fn check_conditions(spec: Option<At<Boxed<MatchSpec>>>, report: &mut Report) -> Conditions {
-    let Some(At { value: Boxed(spec), .. }) = spec else { return Conditions::default() };
+pub(super) fn check_conditions(
+    spec: Option<Spanned<Boxed<MatchSpec>>>,
+    report: &mut ProblemReport,
+) -> Conditions {
+    let Some(Spanned { value: Boxed(spec), .. }) = spec else { return Conditions::default() };
     let mut places = ConditionPlaces {
         host: spec.host.as_ref().map(|host| host.place),
         path: spec.path.as_ref().map(path_place),
@@ -51,7 +54,7 @@ pub(super) fn check_conditions(spec: Option<At<Boxed<MatchSpec>>>, report: &mut 
 }
 
 /// The values of a list; an empty one would match nothing, while one that isn't given matches everything.
-fn many<T>(key: &str, written: Option<At<OneOrMany<T>>>, report: &mut Report) -> Vec<T> {
+fn many<T>(key: &str, written: Option<Spanned<OneOrMany<T>>>, report: &mut ProblemReport) -> Vec<T> {
     let Some(written) = written else { return Vec::new() };
     let place = written.place;
     let many = OneOrMany::into_many(written);
@@ -64,11 +67,11 @@ fn many<T>(key: &str, written: Option<At<OneOrMany<T>>>, report: &mut Report) ->
 }
 
 /// Where the text of a path is written.
-fn path_place(path: &At<Either<PathText, Boxed<PathSpec>>>) -> Place {
+fn path_place(path: &Spanned<Either<PathText, Boxed<PathSpec>>>) -> SourceSpan {
     match &path.value {
         Either::One(_) => path.place,
         Either::Other(Boxed(spec)) => {
-            let place = |written: &Option<At<PathText>>| written.as_ref().map(|written| written.place);
+            let place = |written: &Option<Spanned<PathText>>| written.as_ref().map(|written| written.place);
             let regex = spec.regex.as_ref().map(|regex| regex.place);
             let written = [place(&spec.exact), place(&spec.prefix), regex, place(&spec.template)];
             written.into_iter().flatten().next().unwrap_or(path.place)
@@ -81,7 +84,7 @@ fn check_path(path: Either<PathText, Boxed<PathSpec>>) -> PathPattern {
         Either::One(PathText(prefix)) => return PathPattern::Prefix(prefix),
         Either::Other(Boxed(spec)) => spec,
     };
-    let text = |written: Option<At<PathText>>| written.map(|written| written.value.0);
+    let text = |written: Option<Spanned<PathText>>| written.map(|written| written.value.0);
     let patterns = [
         text(spec.exact).map(PathPattern::Exact),
         text(spec.prefix).map(PathPattern::Prefix),
@@ -92,12 +95,12 @@ fn check_path(path: Either<PathText, Boxed<PathSpec>>) -> PathPattern {
     patterns.into_iter().flatten().next().unwrap_or_default()
 }
 
-type Condition = Either<Text<4096>, Boxed<ValueSpec>>;
+type ValueConditionSpec = Either<BoundedText<4096>, Boxed<ValueSpec>>;
 
 fn check_values<K>(
-    named: Option<At<Named<K, Condition>>>,
+    named: Option<Spanned<NamedMap<K, ValueConditionSpec>>>,
     text: impl Fn(K) -> String,
-    places: &mut Vec<Place>,
+    places: &mut Vec<SourceSpan>,
 ) -> Vec<ValueMatch> {
     let mut matches = Vec::new();
     for entry in named.into_iter().flat_map(|named| named.value.0) {
@@ -110,12 +113,12 @@ fn check_values<K>(
     matches
 }
 
-fn check_value(condition: Condition) -> Option<ValueTest> {
+fn check_value(condition: ValueConditionSpec) -> Option<ValueTest> {
     let spec = match condition {
-        Either::One(Text(exact)) => return Some(ValueTest::Exact(exact)),
+        Either::One(BoundedText(exact)) => return Some(ValueTest::Exact(exact)),
         Either::Other(Boxed(spec)) => spec,
     };
-    let text = |written: Option<At<Text<4096>>>| written.map(|written| written.value.0);
+    let text = |written: Option<Spanned<BoundedText<4096>>>| written.map(|written| written.value.0);
     let presence = |is_present: bool| if is_present { ValueTest::Present } else { ValueTest::Absent };
     let tests = [
         text(spec.exact).map(ValueTest::Exact),

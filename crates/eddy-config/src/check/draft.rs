@@ -8,18 +8,18 @@ use eddy_route::nginx::Sites;
 use eddy_route::normalise::Normaliser;
 use eddy_upstream::ClusterConfig;
 
-use super::filter::Filters;
-use super::listener::Taken;
-use super::names::Names;
-use super::table::{RulePlaces, Tables};
+use super::filter::CheckedFilters;
+use super::listener::ListenerRegistry;
+use super::names::NameRegistry;
+use super::table::{CheckedTables, RulePlaces};
 use crate::config::{
     Action, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
 use crate::dialect::gateway_api::ObjectStatus;
-use crate::problem::{Place, Report, SourceText};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::read::Spanned;
 use crate::tls::ListenerTlsConfig;
-use crate::value::Name;
+use crate::value::ConfigName;
 
 /// Listeners, tables, actions and clusters so far.
 #[derive(Debug)]
@@ -27,15 +27,15 @@ pub(crate) struct Draft<'d, 's> {
     /// The listeners.
     pub(crate) listeners: Vec<ListenerConfig>,
     /// The tables, and what their rules do.
-    pub(super) tables: Tables,
+    pub(super) tables: CheckedTables,
     /// The clusters.
     pub(crate) clusters: Vec<ClusterConfig>,
     /// The servers of NGINX's.
     pub(crate) sites: Vec<Arc<Sites>>,
-    pub(super) names: &'d mut Names,
-    pub(super) taken: &'d mut Taken<'s>,
+    pub(super) names: &'d mut NameRegistry,
+    pub(super) taken: &'d mut ListenerRegistry<'s>,
     /// The filters.
-    pub(super) filters: &'d mut Filters,
+    pub(super) filters: &'d mut CheckedFilters,
     /// What a cluster would show of objects.
     pub(crate) statuses: Vec<ObjectStatus>,
     /// What is read.
@@ -49,11 +49,11 @@ impl Draft<'_, '_> {
     }
 
     /// Adds a cluster, or finds the one of its name: what eddy's own configuration says of it goes first.
-    pub(crate) fn cluster(&mut self, cluster: ClusterConfig, place: Place) -> usize {
+    pub(crate) fn cluster(&mut self, cluster: ClusterConfig, place: SourceSpan) -> usize {
         if let Some(index) = self.names.find(&cluster.name) {
             return index;
         }
-        let name = At { value: Name(Arc::clone(&cluster.name)), place };
+        let name = Spanned { value: ConfigName(Arc::clone(&cluster.name)), place };
         self.names.define(&name);
         self.names.find(&cluster.name);
         self.clusters.push(cluster);
@@ -77,14 +77,14 @@ impl Draft<'_, '_> {
         sites: Sites,
         listeners: Vec<ListenerConfig>,
         (actions, clusters): (Vec<Action>, Vec<ClusterConfig>),
-        place: Place,
-        report: &mut Report,
+        place: SourceSpan,
+        report: &mut ProblemReport,
     ) {
         let number = self.sites.len();
         self.sites.push(Arc::new(sites));
         let known = self.names.count();
         for cluster in clusters.iter().skip(known) {
-            self.names.define(&At { value: Name(Arc::clone(&cluster.name)), place });
+            self.names.define(&Spanned { value: ConfigName(Arc::clone(&cluster.name)), place });
             self.names.find(&cluster.name);
         }
         (self.tables.actions, self.clusters) = (actions, clusters);
@@ -141,8 +141,8 @@ impl Draft<'_, '_> {
         name: Arc<str>,
         address: &ListenAddress,
         table: usize,
-        place: Place,
-        report: &mut Report,
+        place: SourceSpan,
+        report: &mut ProblemReport,
     ) {
         self.serve_by(name, address, table, None, place, report);
     }
@@ -154,8 +154,8 @@ impl Draft<'_, '_> {
         address: &ListenAddress,
         table: usize,
         tls: ListenerTlsConfig,
-        place: Place,
-        report: &mut Report,
+        place: SourceSpan,
+        report: &mut ProblemReport,
     ) {
         self.serve_by(name, address, table, Some(tls), place, report);
     }
@@ -166,8 +166,8 @@ impl Draft<'_, '_> {
         address: &ListenAddress,
         table: usize,
         tls: Option<ListenerTlsConfig>,
-        place: Place,
-        report: &mut Report,
+        place: SourceSpan,
+        report: &mut ProblemReport,
     ) {
         let is_same = |listener: &ListenerConfig| {
             // Any free port is another each time.

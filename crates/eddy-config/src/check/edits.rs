@@ -2,14 +2,14 @@
 
 use eddy_http::{EditFault, FieldEdits};
 
-use crate::problem::{Place, Report};
-use crate::read::{At, Boxed, OneOrMany};
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::{Boxed, OneOrMany, Spanned};
 use crate::spec::EditsSpec;
 
 /// Checks changes to fields: first `remove`, then `set`, then `add`.
-pub(super) fn check_edits(spec: Option<At<Boxed<EditsSpec>>>, report: &mut Report) -> FieldEdits {
+pub(super) fn check_edits(spec: Option<Spanned<Boxed<EditsSpec>>>, report: &mut ProblemReport) -> FieldEdits {
     let mut edits = FieldEdits::new();
-    let Some(At { value: Boxed(spec), .. }) = spec else { return edits };
+    let Some(Spanned { value: Boxed(spec), .. }) = spec else { return edits };
     for name in spec.remove.into_iter().flat_map(|remove| remove.value) {
         note(edits.remove(&name.value.0), name.place, report);
     }
@@ -26,7 +26,7 @@ pub(super) fn check_edits(spec: Option<At<Boxed<EditsSpec>>>, report: &mut Repor
 }
 
 /// Notes a change that is refused. The fault doesn't repeat the value, which may be a secret.
-fn note(outcome: Result<(), EditFault>, place: Place, report: &mut Report) {
+fn note(outcome: Result<(), EditFault>, place: SourceSpan, report: &mut ProblemReport) {
     if let Err(fault) = outcome {
         report.error(place, fault.to_string());
     }

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eddy_route::nginx::{NameForm, Sites};
-use eddy_route::{Dialect, HostPattern, Origin, RouteTable, Rule};
+use eddy_route::{Dialect, HostPattern, RouteTable, Rule, SourceLocation};
 use eddy_upstream::ClusterConfig;
 
 use super::condition::ConditionPlaces;
-use super::names::Names;
-use super::table::{RulePlaces, Tables};
+use super::names::NameRegistry;
+use super::table::{CheckedTables, RulePlaces};
 use super::whole::Leniency;
-use crate::config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, Serve, SitesAt};
+use crate::config::{Action, ActionKind, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt};
 use crate::dialect::nginx::{check_nginx, included, is_nginx};
-use crate::problem::{Place, Report, SourceText, shown};
-use crate::read::At;
-use crate::value::{DialectName, FilePath, Name};
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::read::Spanned;
+use crate::value::{ConfigName, DialectName, FilePath};
 
 /// What tables from other files bring along.
 pub(super) struct Embedder<'s> {
@@ -30,15 +30,15 @@ pub(super) struct Embedder<'s> {
 }
 
 /// A table from a file, as it is written.
-pub(super) struct Wanted<'w> {
+pub(super) struct EmbeddedTableSpec<'w> {
     pub(super) name: &'w Arc<str>,
-    pub(super) dialect: Option<At<DialectName>>,
-    pub(super) file: &'w At<FilePath>,
-    pub(super) address: Option<&'w At<ListenAddress>>,
+    pub(super) dialect: Option<Spanned<DialectName>>,
+    pub(super) file: &'w Spanned<FilePath>,
+    pub(super) address: Option<&'w Spanned<ListenAddress>>,
 }
 
 /// The path of a table's file from where eddy runs.
-pub(super) fn embedded_path(file: &At<FilePath>, sources: &[SourceText]) -> String {
+pub(super) fn embedded_path(file: &Spanned<FilePath>, sources: &[SourceText]) -> String {
     let named_in = sources.get(file.place.source as usize).map_or("", |source| &source.path);
     let folder = Path::new(named_in).parent().unwrap_or_else(|| Path::new(""));
     folder.join(&file.value.0).to_string_lossy().into_owned()
@@ -53,12 +53,12 @@ impl<'s> Embedder<'s> {
     /// Adds the tables of a file; `name` is what they are called together.
     pub(super) fn embed(
         &mut self,
-        wanted: &Wanted<'_>,
-        tables: &mut Tables,
-        cluster_names: &mut Names,
-        report: &mut Report,
+        wanted: &EmbeddedTableSpec<'_>,
+        tables: &mut CheckedTables,
+        cluster_names: &mut NameRegistry,
+        report: &mut ProblemReport,
     ) {
-        let Wanted { name, dialect, file, address } = *wanted;
+        let EmbeddedTableSpec { name, dialect, file, address } = *wanted;
         let path = embedded_path(file, self.sources);
         let Some(root) = self.sources.iter().position(|source| *source.path == *path) else {
             report
@@ -90,11 +90,11 @@ impl<'s> Embedder<'s> {
                 )
                 .hint("name them there: `tls: {certificates: [{chain: site.crt, key: site.key}]}`");
         }
-        let Config { actions, clusters, sites, .. } = &read;
+        let GatewayConfig { actions, clusters, sites, .. } = &read;
         let (clusters_before, sites_before) = (self.clusters.len(), self.sites.len());
         for cluster in clusters {
             let own_name: Arc<str> = format!("{name}/{}", cluster.name).into();
-            let name = At { value: Name(Arc::clone(&own_name)), place: file.place };
+            let name = Spanned { value: ConfigName(Arc::clone(&own_name)), place: file.place };
             cluster_names.define(&name);
             // A name that eddy's own configuration has already would lead there.
             if cluster_names.find(&own_name) != Some(self.clusters.len()) {
@@ -115,7 +115,7 @@ impl<'s> Embedder<'s> {
 
     /// Adds the table whose rules lead to servers of NGINX's: to those of a host where that is said by a name that hosts
     /// are ordered by, else from any host.
-    fn add_servers(&self, name: &Arc<str>, sites: &Sites, at: SitesAt, tables: &mut Tables) {
+    fn add_servers(&self, name: &Arc<str>, sites: &Sites, at: SitesAt, tables: &mut CheckedTables) {
         let Some(listening) = sites.addresses().get(at.address) else { return };
         let action = u32::try_from(tables.actions.len()).unwrap_or(u32::MAX);
         tables.actions.push(Action::new(ActionKind::Sites(at)));
@@ -148,10 +148,14 @@ impl<'s> Embedder<'s> {
     }
 
     /// Where a rule is written; nowhere for one that every file has, so that nothing is said of it.
-    fn place_of(&self, origin: &Origin, is_rest: bool) -> Place {
+    fn place_of(&self, origin: &SourceLocation, is_rest: bool) -> SourceSpan {
         let source = self.sources.iter().position(|source| source.path == origin.file).unwrap_or_default();
         let source = u32::try_from(source).unwrap_or_default();
-        if is_rest { Place::default() } else { Place { source, line: origin.line, column: 1, length: 1 } }
+        if is_rest {
+            SourceSpan::default()
+        } else {
+            SourceSpan { source, line: origin.line, column: 1, length: 1 }
+        }
     }
 }
 
@@ -183,9 +187,9 @@ fn moved(mut action: Action, clusters_before: usize) -> Action {
 /// The listener of a file that is meant.
 fn choose<'l>(
     listeners: &'l [ListenerConfig],
-    address: Option<&At<ListenAddress>>,
-    place: Place,
-    report: &mut Report,
+    address: Option<&Spanned<ListenAddress>>,
+    place: SourceSpan,
+    report: &mut ProblemReport,
 ) -> Option<&'l ListenerConfig> {
     let texts: Vec<String> = listeners.iter().map(|listener| format!("`{}`", listener.address)).collect();
     let known = texts.join(", ");

@@ -10,8 +10,8 @@ use eddy_filter::builtin::{BuiltinConfig, MessageFieldsConfig, WantedField};
 
 use super::messages::{name_of, wanted};
 use crate::config::{FilterConfig, FilterKind};
-use crate::problem::{Place, Report};
-use crate::read::{At, Named, NamedEntry};
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::{NamedEntry, NamedMap, Spanned};
 use crate::spec::{FilterFieldSpec, FilterFieldsSpec, MessageFieldSpec};
 use crate::value::RecordKey;
 
@@ -33,7 +33,7 @@ impl Readers {
 
 /// What is read of messages for a filter.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct FilterMessageFields {
     pub(super) request: Option<MessageFieldsConfig>,
     pub(super) response: Option<MessageFieldsConfig>,
 }
@@ -43,8 +43,8 @@ pub(super) fn check_fields(
     spec: &FilterFieldsSpec,
     (reader, folder): (&Arc<str>, &Path),
     body_bytes_max: u64,
-    report: &mut Report,
-) -> Option<Reading> {
+    report: &mut ProblemReport,
+) -> Option<FilterMessageFields> {
     let mut config = MessageFieldsConfig::new(folder.join(&spec.descriptors.as_ref()?.value.0));
     config.reader = Some(Arc::clone(reader));
     config.request_message = name_of(spec.request_message.clone());
@@ -56,17 +56,17 @@ pub(super) fn check_fields(
     let one = |fields: Vec<WantedField>| (!fields.is_empty()).then(|| config.clone()).zip(Some(fields));
     let request = one(request).map(|(config, request)| MessageFieldsConfig { request, ..config });
     let response = one(response).map(|(config, response)| MessageFieldsConfig { response, ..config });
-    Some(Reading { request, response })
+    Some(FilterMessageFields { request, response })
 }
 
 fn fields_of(
-    fields: Option<&At<Named<RecordKey, FilterFieldSpec>>>,
+    fields: Option<&Spanned<NamedMap<RecordKey, FilterFieldSpec>>>,
     others: &[WantedField],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<Vec<WantedField>> {
     let mut all = Vec::new();
     for NamedEntry { name, value } in fields.into_iter().flat_map(|fields| &fields.value.0) {
-        let Some(At { value: FilterFieldSpec { path, messages, values }, .. }) = value.clone() else {
+        let Some(Spanned { value: FilterFieldSpec { path, messages, values }, .. }) = value.clone() else {
             continue;
         };
         if others.iter().any(|other| *other.name == *name.value.0) {
@@ -81,7 +81,12 @@ fn fields_of(
 }
 
 /// Notes keys that filters of one list give to different fields: the one would read what is the other's.
-pub(super) fn note_conflicts(list: &[usize], configs: &[FilterConfig], place: Place, report: &mut Report) {
+pub(super) fn note_conflicts(
+    list: &[usize],
+    configs: &[FilterConfig],
+    place: SourceSpan,
+    report: &mut ProblemReport,
+) {
     let reading = |index: &usize| match &configs.get(*index)?.kind {
         FilterKind::Builtin(BuiltinConfig::MessageFields(config)) => {
             Some((&configs.get(*index)?.name, config))

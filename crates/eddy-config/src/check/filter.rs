@@ -9,29 +9,29 @@ use eddy_filter::builtin::BuiltinConfig;
 use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
 
 use super::builtin::{Surroundings, overlay, read_builtin};
-use super::fields::{Readers, Reading, check_fields, note_conflicts};
+use super::fields::{FilterMessageFields, Readers, check_fields, note_conflicts};
 use super::json::json_of;
 use super::lua::{check_lua, check_rule_script};
-use super::names::Names;
+use super::names::NameRegistry;
 use super::wasm::{check_wasm, plain_or_json};
 use crate::config::{
     Action, FilterConfig, FilterKind, GoSource, ListenerConfig, LuaConfig, LuaScriptText, RuleFilterConfig,
     Serve,
 };
-use crate::problem::{Place, Report, SourceText};
-use crate::read::{Any, At, Boxed, Named};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::read::{Any, Boxed, NamedMap, Spanned};
 use crate::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
-use crate::value::Name;
-use crate::yaml::Node;
+use crate::value::ConfigName;
+use crate::yaml::YamlNode;
 
 /// The filters, and what rules need to know of them.
 #[derive(Debug)]
-pub(super) struct Filters {
-    pub(super) names: Names,
+pub(super) struct CheckedFilters {
+    pub(super) names: NameRegistry,
     /// Those without a mistake.
     pub(super) configs: Vec<FilterConfig>,
     /// By index of the name.
-    kinds: Vec<Known>,
+    kinds: Vec<DeclaredFilter>,
     /// Those that a rule lets in although they are disabled.
     enabled: HashSet<usize>,
     /// Where rules name filters: table, filter, place.
@@ -40,12 +40,12 @@ pub(super) struct Filters {
 
 /// What is known of a filter, even where it has a mistake.
 #[derive(Debug)]
-struct Known {
-    place: Place,
+struct DeclaredFilter {
+    place: SourceSpan,
     is_disabled: bool,
     is_wasm: bool,
     /// Of a built-in filter: its kind, and its configuration as written.
-    builtin: Option<(&'static str, Node<'static>)>,
+    builtin: Option<(&'static str, YamlNode<'static>)>,
     /// The folder that relative paths of it begin in.
     folder: PathBuf,
     pause_timeout: Duration,
@@ -66,17 +66,17 @@ struct KnownLua {
 struct NamedInRule {
     table: usize,
     filter: usize,
-    place: Place,
+    place: SourceSpan,
 }
 
 /// Checks the filters and defines their names.
 pub(super) fn check_filters(
-    specs: Option<At<Named<Name, FilterSpec>>>,
+    specs: Option<Spanned<NamedMap<ConfigName, FilterSpec>>>,
     sources: &[SourceText],
-    report: &mut Report,
-) -> Filters {
-    let mut filters = Filters {
-        names: Names::new("filter"),
+    report: &mut ProblemReport,
+) -> CheckedFilters {
+    let mut filters = CheckedFilters {
+        names: NameRegistry::new("filter"),
         configs: Vec::new(),
         kinds: Vec::new(),
         enabled: HashSet::new(),
@@ -93,7 +93,7 @@ pub(super) fn check_filters(
             .lua
             .as_ref()
             .map(|lua| KnownLua { name: Arc::clone(name), config: check_lua(&lua.value, name, &folder) });
-        let known = Known {
+        let known = DeclaredFilter {
             place,
             is_disabled: policy.is_disabled,
             is_wasm: spec.wasm.is_some(),
@@ -149,7 +149,7 @@ fn check_policy(spec: &FilterSpec) -> FilterPolicy {
 }
 
 /// The kind of a built-in filter and its configuration as written.
-fn builtin_of(spec: &FilterSpec) -> Option<(&'static str, Node<'static>)> {
+fn builtin_of(spec: &FilterSpec) -> Option<(&'static str, YamlNode<'static>)> {
     let nodes = [
         ("basic_auth", spec.basic_auth.as_ref().map(|at| &at.value.node)),
         ("headers", spec.headers.as_ref().map(|at| &at.value.node)),
@@ -164,23 +164,23 @@ fn builtin_of(spec: &FilterSpec) -> Option<(&'static str, Node<'static>)> {
         ("message_fields", spec.message_fields.as_ref().map(|at| &at.value.node)),
         ("redact", spec.redact.as_ref().map(|at| &at.value.node)),
     ];
-    nodes.into_iter().find_map(|(kind, node)| node.map(|node| (kind, Node::clone(node))))
+    nodes.into_iter().find_map(|(kind, node)| node.map(|node| (kind, YamlNode::clone(node))))
 }
 
-fn check_kind(spec: &FilterSpec, known: &Known, report: &mut Report) -> Option<FilterKind> {
+fn check_kind(spec: &FilterSpec, known: &DeclaredFilter, report: &mut ProblemReport) -> Option<FilterKind> {
     let path = |path: &Path| known.folder.join(path);
-    if let Some(At { value: GoSpec { filter, package, library }, .. }) = &spec.go {
+    if let Some(Spanned { value: GoSpec { filter, package, library }, .. }) = &spec.go {
         let source = match (package, library) {
             (Some(package), _) => GoSource::Package(path(&package.value.0)),
             (None, library) => GoSource::Library(path(&library.as_ref()?.value.0)),
         };
         return Some(FilterKind::Go { source, filter: Arc::clone(&filter.as_ref()?.value.0) });
     }
-    if let Some(At { value: NativeSpec { filter, library }, .. }) = &spec.native {
+    if let Some(Spanned { value: NativeSpec { filter, library }, .. }) = &spec.native {
         let library = path(&library.as_ref()?.value.0);
         return Some(FilterKind::Native { library, filter: Arc::clone(&filter.as_ref()?.value.0) });
     }
-    if let Some(At { value: Boxed(wasm), .. }) = &spec.wasm {
+    if let Some(Spanned { value: Boxed(wasm), .. }) = &spec.wasm {
         return check_wasm(wasm, &known.folder, report).map(|wasm| FilterKind::Wasm(Arc::new(wasm)));
     }
     if let Some(lua) = &known.lua {
@@ -191,7 +191,7 @@ fn check_kind(spec: &FilterSpec, known: &Known, report: &mut Report) -> Option<F
 }
 
 /// Keys that mean nothing for filters that eddy brings along, and for those in Wasm.
-fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &mut Report) {
+fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &mut ProblemReport) {
     if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value && spec.wasm.is_some()) {
         let message = "`blocking` means nothing together with `wasm`: a module has no means to block";
         report.error(blocking.place, message).hint("how long a call may compute is said by `wasm.cpu`");
@@ -217,8 +217,8 @@ fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &
     }
 }
 
-impl Known {
-    fn rule_script(&self, spec: &At<LuaRuleSpec>, report: &mut Report) -> Option<LuaScriptText> {
+impl DeclaredFilter {
+    fn rule_script(&self, spec: &Spanned<LuaRuleSpec>, report: &mut ProblemReport) -> Option<LuaScriptText> {
         let Some(KnownLua { name, config }) = &self.lua else {
             report.error(spec.place, "`lua` means nothing here: the filter is none in Lua");
             return None;
@@ -235,18 +235,18 @@ impl Known {
     }
 }
 
-impl Filters {
+impl CheckedFilters {
     /// Checks what a rule of the table says of filters.
     pub(super) fn check_rule(
         &mut self,
-        specs: Option<At<Named<Name, RuleFilterSpec>>>,
+        specs: Option<Spanned<NamedMap<ConfigName, RuleFilterSpec>>>,
         table: usize,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Vec<RuleFilterConfig> {
         let mut checked = Vec::new();
         for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
             let index = self.names.resolve(&entry.name, report);
-            let (Some(filter), Some(At { value: spec, .. })) = (index, entry.value) else { continue };
+            let (Some(filter), Some(Spanned { value: spec, .. })) = (index, entry.value) else { continue };
             let Some(known) = self.kinds.get(filter) else { continue };
             let is_disabled = spec.disabled.map(|disabled| disabled.value);
             if is_disabled == Some(false) {
@@ -261,7 +261,7 @@ impl Filters {
             if let Some(lua) = &spec.lua {
                 rule.lua = known.rule_script(lua, report);
             }
-            if let Some(At { value: Any(node), .. }) = &spec.config {
+            if let Some(Spanned { value: Any(node), .. }) = &spec.config {
                 match &known.builtin {
                     Some((kind, own)) => {
                         let node = overlay(own, node);
@@ -293,7 +293,7 @@ impl Filters {
     }
 
     /// Adds what reads messages for a filter.
-    fn add_readers(&mut self, filter: usize, name: &str, is_disabled: bool, read: Reading) {
+    fn add_readers(&mut self, filter: usize, name: &str, is_disabled: bool, read: FilterMessageFields) {
         let mut add = |message: &str, config| {
             let name = format!("{name} (fields of {message})");
             self.add_own(&name, BuiltinConfig::MessageFields(config), is_disabled)
@@ -313,7 +313,11 @@ impl Filters {
     }
 
     /// Checks the list of a listener.
-    pub(super) fn check_listener(&mut self, specs: &[At<Name>], report: &mut Report) -> Vec<usize> {
+    pub(super) fn check_listener(
+        &mut self,
+        specs: &[Spanned<ConfigName>],
+        report: &mut ProblemReport,
+    ) -> Vec<usize> {
         let mut indexes = Vec::with_capacity(specs.len());
         for name in specs {
             let Some(index) = self.names.resolve(name, report) else { continue };
@@ -347,7 +351,12 @@ impl Filters {
     }
 
     /// Notes what rules say of filters that no request of theirs passes, and filters that nobody lets in.
-    pub(super) fn advise(&self, listeners: &[ListenerConfig], actions: &[Action], report: &mut Report) {
+    pub(super) fn advise(
+        &self,
+        listeners: &[ListenerConfig],
+        actions: &[Action],
+        report: &mut ProblemReport,
+    ) {
         for named in &self.named {
             let serves = |listener: &&ListenerConfig| matches!(&listener.serve, Serve::Routes(tables) if tables.contains(&named.table));
             let mut serving = listeners.iter().filter(serves).peekable();
@@ -372,7 +381,7 @@ impl Filters {
 }
 
 /// Where the configuration file lies.
-pub(super) fn folder_of(place: Place, sources: &[SourceText]) -> PathBuf {
+pub(super) fn folder_of(place: SourceSpan, sources: &[SourceText]) -> PathBuf {
     let path = sources.get(place.source as usize).map_or("", |source| &source.path);
     Path::new(path).parent().map(Path::to_path_buf).unwrap_or_default()
 }

@@ -3,24 +3,24 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use eddy_route::Origin;
+use eddy_route::SourceLocation;
 use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig};
 
-use super::names::Names;
+use super::names::NameRegistry;
 use crate::config::{ListenAddress, ListenerConfig, Serve};
 use crate::forward::{Forward, Forwarding, ProxyProtocolConfig, SessionEnds};
-use crate::problem::{Place, Report, SourceText};
-use crate::read::{At, OneOrMany};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::read::{OneOrMany, Spanned};
 use crate::spec::{ForwardSpec, ListenerSpec, ProxyProtocolSpec};
 use crate::value::{Number, TransportName};
 
 /// Checks the ways of a listener's connections or datagrams; the clusters that they name count as used.
 pub(super) fn check_forward(
-    specs: &At<OneOrMany<ForwardSpec>>,
+    specs: &Spanned<OneOrMany<ForwardSpec>>,
     transport: TransportName,
-    clusters: &mut Names,
+    clusters: &mut NameRegistry,
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<Arc<Forwarding>> {
     let ways = OneOrMany::into_many(specs.clone());
     if ways.is_empty() {
@@ -50,12 +50,12 @@ pub(super) fn check_forward(
         checked.push(Forward { names, cluster, proxy, ends });
     }
     let file = sources.get(specs.place.source as usize).map(|source| source.path.clone());
-    let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: specs.place.line };
+    let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: specs.place.line };
     Some(Arc::new(Forwarding { ways: checked, origin }))
 }
 
 /// Notes keys of a way that have no meaning for what carries its bytes.
-fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut Report) {
+fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut ProblemReport) {
     let (keys, what) = match transport {
         TransportName::Tcp => {
             let keys = [
@@ -80,7 +80,7 @@ fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut Report) {
     }
 }
 
-fn count(number: Option<At<Number<1, 1_000_000_000>>>) -> Option<NonZeroU32> {
+fn count(number: Option<Spanned<Number<1, 1_000_000_000>>>) -> Option<NonZeroU32> {
     NonZeroU32::new(number?.value.to_u32())
 }
 
@@ -90,17 +90,21 @@ pub(super) fn check_ends(
     listeners: &[ListenerConfig],
     clusters: &[ClusterConfig],
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) {
     for listener in listeners {
         let Serve::Forward(forwarding) = &listener.serve else { continue };
         let is_udp = matches!(listener.address, ListenAddress::Udp(_));
         let mut ends = forwarding.ways.iter().filter_map(|way| clusters.get(way.cluster));
         let Some((message, hint)) = ends.find_map(|cluster| misfit(cluster, is_udp)) else { continue };
-        let Origin { file, line } = &forwarding.origin;
+        let SourceLocation { file, line } = &forwarding.origin;
         let source = sources.iter().position(|source| source.path == *file).unwrap_or_default();
-        let place =
-            Place { source: u32::try_from(source).unwrap_or_default(), line: *line, column: 1, length: 1 };
+        let place = SourceSpan {
+            source: u32::try_from(source).unwrap_or_default(),
+            line: *line,
+            column: 1,
+            length: 1,
+        };
         report.error(place, message).hint(hint);
     }
 }
@@ -126,7 +130,7 @@ fn misfit(cluster: &ClusterConfig, is_udp: bool) -> Option<(String, &'static str
 }
 
 /// Notes what a listener that passes connections on can't do, as it sees no requests.
-pub(super) fn check_unused(spec: &ListenerSpec, report: &mut Report) {
+pub(super) fn check_unused(spec: &ListenerSpec, report: &mut ProblemReport) {
     let keys = [
         ("forwarded", spec.forwarded.as_ref().map(|at| at.place)),
         ("via", spec.via.as_ref().map(|at| at.place)),
@@ -142,14 +146,16 @@ pub(super) fn check_unused(spec: &ListenerSpec, report: &mut Report) {
 }
 
 /// What carries what clients send to a listener. Notes what it can't do by datagrams.
-pub(super) fn check_transport(spec: &ListenerSpec, report: &mut Report) -> TransportName {
-    let Some(At { value: TransportName::Udp, place, .. }) = &spec.protocol else { return TransportName::Tcp };
+pub(super) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -> TransportName {
+    let Some(Spanned { value: TransportName::Udp, place, .. }) = &spec.protocol else {
+        return TransportName::Tcp;
+    };
     if spec.forward.is_none() {
         report
             .error(*place, "nothing is served by datagrams but `forward`")
             .hint("leave `protocol` out, or pass datagrams on: `forward: {cluster: dns}`");
     }
-    if let Some(At { value: ListenAddress::Unix(_), place, .. }) = &spec.address {
+    if let Some(Spanned { value: ListenAddress::Unix(_), place, .. }) = &spec.address {
         report
             .error(*place, "datagrams come to a port, not to a Unix socket")
             .hint("for example `0.0.0.0:53`");
@@ -169,7 +175,10 @@ pub(super) fn check_transport(spec: &ListenerSpec, report: &mut Report) -> Trans
 }
 
 /// Checks which connections begin with a header.
-pub(super) fn check_proxy_protocol(spec: &At<ProxyProtocolSpec>, report: &mut Report) -> ProxyProtocolConfig {
+pub(super) fn check_proxy_protocol(
+    spec: &Spanned<ProxyProtocolSpec>,
+    report: &mut ProblemReport,
+) -> ProxyProtocolConfig {
     let from = spec.value.from.as_ref().map(|from| {
         if from.value.is_empty() {
             report.error(from.place, "no connection can come from nowhere").hint("leave `from` out for all");

@@ -4,17 +4,17 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use super::cluster::{set_number, set_time};
-use super::listener::Taken;
+use super::listener::ListenerRegistry;
 use crate::config::{AdminConfig, GatewayLimits, ListenAddress, LogConfig, QuarantineConfig};
-use crate::problem::Report;
-use crate::read::At;
+use crate::problem::ProblemReport;
+use crate::read::Spanned;
 use crate::spec::{AdminSpec, GatewayLimitsSpec, LogSpec, QuarantineSpec};
 
 /// Checks the admin listener: reachable from this machine only, unless the configuration says otherwise.
 pub(super) fn check_admin(
-    spec: &At<AdminSpec>,
-    taken: &mut Taken<'_>,
-    report: &mut Report,
+    spec: &Spanned<AdminSpec>,
+    taken: &mut ListenerRegistry<'_>,
+    report: &mut ProblemReport,
 ) -> Option<AdminConfig> {
     let address = spec.value.address?;
     let socket = address.value.0;
@@ -50,7 +50,7 @@ pub(super) fn check_log(spec: Option<LogSpec>) -> LogConfig {
 }
 
 /// Checks the limits of the gateway.
-pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut Report) -> GatewayLimits {
+pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut ProblemReport) -> GatewayLimits {
     let mut limits = GatewayLimits::default();
     let Some(spec) = spec else { return limits };
     set_number(&mut limits.connections_max, spec.connections);

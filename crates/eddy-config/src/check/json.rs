@@ -1,13 +1,13 @@
 //! Values of the user's own as JSON, by the types of YAML 1.2 (core schema).
 
-use crate::problem::{Report, shown};
-use crate::yaml::{Form, Node};
+use crate::problem::{ProblemReport, shown};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// The value as JSON; notes what JSON cannot say.
-pub(super) fn json_of(node: &Node<'_>, report: &mut Report) -> String {
-    let mut writer = Writer { out: String::new(), is_full: false, report };
+pub(super) fn json_of(node: &YamlNode<'_>, report: &mut ProblemReport) -> String {
+    let mut writer = FilterJsonWriter { out: String::new(), is_full: false, report };
     writer.node(node, 0);
-    let Writer { out, is_full, report } = writer;
+    let FilterJsonWriter { out, is_full, report } = writer;
     if is_full {
         report.error(node.place, format!("too large: at most {} KiB as JSON", JSON_BYTES_MAX >> 10));
         return "null".to_owned();
@@ -15,14 +15,14 @@ pub(super) fn json_of(node: &Node<'_>, report: &mut Report) -> String {
     out
 }
 
-struct Writer<'r> {
+struct FilterJsonWriter<'r> {
     out: String,
     is_full: bool,
-    report: &'r mut Report,
+    report: &'r mut ProblemReport,
 }
 
-impl Writer<'_> {
-    fn node(&mut self, node: &Node<'_>, depth: usize) {
+impl FilterJsonWriter<'_> {
+    fn node(&mut self, node: &YamlNode<'_>, depth: usize) {
         if self.out.len() > JSON_BYTES_MAX {
             self.is_full = true;
             return;
@@ -33,16 +33,16 @@ impl Writer<'_> {
             return;
         }
         match &node.form {
-            Form::Text { text, is_plain: true } => match plain(text) {
-                Plain::Text => self.text(text),
-                Plain::Is(json) => self.out.push_str(&json),
-                Plain::NoNumber => {
+            YamlNodeKind::Text { text, is_plain: true } => match plain(text) {
+                PlainScalar::Text => self.text(text),
+                PlainScalar::Is(json) => self.out.push_str(&json),
+                PlainScalar::NoNumber => {
                     let message = format!("`{}` is no number that JSON has", shown(text));
                     self.report.error(node.place, message).hint("put it in quotes if the text is meant");
                 }
             },
-            Form::Text { text, is_plain: false } => self.text(text),
-            Form::List(elements) => {
+            YamlNodeKind::Text { text, is_plain: false } => self.text(text),
+            YamlNodeKind::List(elements) => {
                 self.out.push('[');
                 for (element, number) in elements.iter().zip(0..) {
                     self.comma(number);
@@ -50,7 +50,7 @@ impl Writer<'_> {
                 }
                 self.out.push(']');
             }
-            Form::Mapping { entries, .. } => {
+            YamlNodeKind::Mapping { entries, .. } => {
                 self.out.push('{');
                 for (entry, number) in entries.iter().zip(0..) {
                     self.comma(number);
@@ -61,7 +61,7 @@ impl Writer<'_> {
                 self.out.push('}');
             }
             // It was noted.
-            Form::Refused => self.out.push_str("null"),
+            YamlNodeKind::Refused => self.out.push_str("null"),
         }
     }
 
@@ -79,7 +79,7 @@ impl Writer<'_> {
 
 /// What a text without quotes means.
 #[derive(Debug, PartialEq, Eq)]
-enum Plain {
+enum PlainScalar {
     /// Itself.
     Text,
     /// What is so written in JSON.
@@ -88,8 +88,8 @@ enum Plain {
     NoNumber,
 }
 
-fn plain(text: &str) -> Plain {
-    let is = |json: &str| Plain::Is(json.to_owned());
+fn plain(text: &str) -> PlainScalar {
+    let is = |json: &str| PlainScalar::Is(json.to_owned());
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return is("null"),
         "true" | "True" | "TRUE" => return is("true"),
@@ -99,7 +99,7 @@ fn plain(text: &str) -> Plain {
     for (prefix, radix) in [("0x", 16), ("0o", 8)] {
         if let Some(digits) = text.strip_prefix(prefix).filter(|digits| is_digits(digits, radix)) {
             return u128::from_str_radix(digits, radix)
-                .map_or(Plain::NoNumber, |number| is(&number.to_string()));
+                .map_or(PlainScalar::NoNumber, |number| is(&number.to_string()));
         }
     }
     let (sign, number) = match text.as_bytes() {
@@ -108,9 +108,9 @@ fn plain(text: &str) -> Plain {
         _ => ("", text),
     };
     if matches!(number, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
-        return Plain::NoNumber;
+        return PlainScalar::NoNumber;
     }
-    decimal(number).map_or(Plain::Text, |number| Plain::Is(format!("{sign}{number}")))
+    decimal(number).map_or(PlainScalar::Text, |number| PlainScalar::Is(format!("{sign}{number}")))
 }
 
 /// A number without sign, in JSON's form: digits before and after a point, no zeros in front.
@@ -157,12 +157,12 @@ const JSON_BYTES_MAX: usize = 1 << 20;
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Plain, json_of, plain};
-    use crate::problem::Report;
+    use super::{PlainScalar, json_of, plain};
+    use crate::problem::ProblemReport;
     use crate::yaml::parse;
 
     fn check(yaml: &str, expected: &str) {
-        let mut report = Report::new();
+        let mut report = ProblemReport::new();
         let root = parse(yaml, 0, &mut report).root.unwrap();
         assert_eq!(json_of(&root, &mut report), expected, "{yaml}");
         assert!(!report.has_errors(), "{yaml}");
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn what_json_cannot_say_is_refused() {
         for yaml in [".inf", "-.INF", ".nan", &format!("{}1{}", "[".repeat(40), "]".repeat(40))] {
-            let mut report = Report::new();
+            let mut report = ProblemReport::new();
             let root = parse(yaml, 0, &mut report).root.unwrap();
             json_of(&root, &mut report);
             assert!(report.has_errors(), "{yaml}");
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn there_is_a_limit() {
-        let mut report = Report::new();
+        let mut report = ProblemReport::new();
         let yaml = format!(
             "[{}]",
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, ".repeat(20_000)
@@ -212,7 +212,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_looks_like_a_number_is_json(text in "[-+.0-9eExo]{0,12}") {
-            if let Plain::Is(json) = plain(&text) {
+            if let PlainScalar::Is(json) = plain(&text) {
                 prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok() || json.contains('e'), "{}", json);
             }
         }

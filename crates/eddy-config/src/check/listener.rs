@@ -8,28 +8,28 @@ use eddy_http::{HeadLimits, Http2Limits};
 
 use super::acme::Orders;
 use super::cluster::{set_number, set_time};
-use super::filter::Filters;
+use super::filter::CheckedFilters;
 use super::forward::{check_forward, check_proxy_protocol, check_transport, check_unused};
 use super::gateway::is_loopback;
-use super::names::{Names, place_text};
-use super::table::Tables;
+use super::names::{NameRegistry, place_text};
+use super::table::CheckedTables;
 use super::tls::check_tls;
 use crate::config::{
     ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
-use crate::problem::{Place, Report, SourceText};
-use crate::read::{At, OneOrMany};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::read::{OneOrMany, Spanned};
 use crate::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
-use crate::value::{Name, TransportName};
+use crate::value::{ConfigName, TransportName};
 
 /// Checks the listeners; a route table they name counts as used.
 pub(super) fn check_listeners(
-    specs: Option<&At<Vec<At<ListenerSpec>>>>,
-    taken: &mut Taken<'_>,
-    (names, clusters): (&mut Names, &mut Names),
-    tables: &Tables,
-    filters: &mut Filters,
-    report: &mut Report,
+    specs: Option<&Spanned<Vec<Spanned<ListenerSpec>>>>,
+    taken: &mut ListenerRegistry<'_>,
+    (names, clusters): (&mut NameRegistry, &mut NameRegistry),
+    tables: &CheckedTables,
+    filters: &mut CheckedFilters,
+    report: &mut ProblemReport,
 ) -> Vec<ListenerConfig> {
     let specs = specs.into_iter().flat_map(|specs| &specs.value);
     let check = |spec| check_listener(spec, taken, (&mut *names, &mut *clusters), tables, filters, report);
@@ -38,22 +38,27 @@ pub(super) fn check_listeners(
 
 /// Names and addresses that are taken, and certificates that are ordered.
 #[derive(Debug)]
-pub(super) struct Taken<'s> {
+pub(super) struct ListenerRegistry<'s> {
     sources: &'s [SourceText],
     /// The certificates that are ordered.
     pub(super) orders: Orders,
-    names: HashMap<Arc<str>, Place>,
-    addresses: HashMap<ListenAddress, Place>,
+    names: HashMap<Arc<str>, SourceSpan>,
+    addresses: HashMap<ListenAddress, SourceSpan>,
 }
 
-impl<'s> Taken<'s> {
+impl<'s> ListenerRegistry<'s> {
     /// Nothing is taken yet.
     pub(super) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
         Self { sources, orders, names: HashMap::new(), addresses: HashMap::new() }
     }
 
     /// Takes an address; notes when something listens there already.
-    pub(super) fn take_address(&mut self, address: &ListenAddress, place: Place, report: &mut Report) {
+    pub(super) fn take_address(
+        &mut self,
+        address: &ListenAddress,
+        place: SourceSpan,
+        report: &mut ProblemReport,
+    ) {
         let is_free = matches!(address, ListenAddress::Tcp(address) | ListenAddress::Udp(address) if address.port() == 0);
         if is_free {
             return;
@@ -64,7 +69,7 @@ impl<'s> Taken<'s> {
         }
     }
 
-    fn take_name(&mut self, name: &Arc<str>, place: Place, report: &mut Report) {
+    fn take_name(&mut self, name: &Arc<str>, place: SourceSpan, report: &mut ProblemReport) {
         if let Some(first) = self.names.insert(Arc::clone(name), place) {
             let first = place_text(first, place, self.sources);
             report.error(place, format!("a listener has the name `{name}` already, in {first}"));
@@ -73,12 +78,12 @@ impl<'s> Taken<'s> {
 }
 
 fn check_listener(
-    spec: &At<ListenerSpec>,
-    taken: &mut Taken<'_>,
-    (names, clusters): (&mut Names, &mut Names),
-    tables: &Tables,
-    filters: &mut Filters,
-    report: &mut Report,
+    spec: &Spanned<ListenerSpec>,
+    taken: &mut ListenerRegistry<'_>,
+    (names, clusters): (&mut NameRegistry, &mut NameRegistry),
+    tables: &CheckedTables,
+    filters: &mut CheckedFilters,
+    report: &mut ProblemReport,
 ) -> Option<ListenerConfig> {
     let spec = &spec.value;
     let transport = check_transport(spec, report);
@@ -148,9 +153,9 @@ fn is_count_set(spec: &ListenerSpec) -> bool {
     spec.limits.as_ref().is_some_and(|limits| limits.value.connections.is_some())
 }
 
-fn check_http2(spec: Option<&At<Http2Spec>>) -> Http2Config {
+fn check_http2(spec: Option<&Spanned<Http2Spec>>) -> Http2Config {
     let mut config = Http2Config::default();
-    let Some(At { value: spec, .. }) = spec else { return config };
+    let Some(Spanned { value: spec, .. }) = spec else { return config };
     config.over_tls = spec.tls.as_ref().is_none_or(|tls| tls.value);
     config.in_cleartext = spec.cleartext.as_ref().is_none_or(|cleartext| cleartext.value);
     let mut limits = Http2Limits::default();
@@ -167,9 +172,9 @@ fn check_http2(spec: Option<&At<Http2Spec>>) -> Http2Config {
 
 fn check_serve(
     spec: &ListenerSpec,
-    table_names: &mut Names,
-    tables: &Tables,
-    report: &mut Report,
+    table_names: &mut NameRegistry,
+    tables: &CheckedTables,
+    report: &mut ProblemReport,
 ) -> Option<Serve> {
     if let Some(demo) = spec.demo {
         if !demo.value && spec.routes.is_none() {
@@ -196,9 +201,9 @@ fn check_serve(
     Some(Serve::Routes(indexes.into_iter().flat_map(of_name).collect()))
 }
 
-fn check_limits(spec: Option<&At<ListenerLimitsSpec>>, report: &mut Report) -> HttpLimits {
+fn check_limits(spec: Option<&Spanned<ListenerLimitsSpec>>, report: &mut ProblemReport) -> HttpLimits {
     let mut limits = HttpLimits::default();
-    let Some(At { value: spec, .. }) = spec else { return limits };
+    let Some(Spanned { value: spec, .. }) = spec else { return limits };
     let HeadLimits { head_bytes_max, fields_max, target_bytes_max } = &mut limits.head;
     if let Some(bytes) = spec.head_bytes {
         *head_bytes_max = bytes.value.to_u32();
@@ -223,9 +228,13 @@ fn check_limits(spec: Option<&At<ListenerLimitsSpec>>, report: &mut Report) -> H
     limits
 }
 
-fn check_timeouts(spec: Option<&At<TimeoutsSpec>>, is_public: bool, report: &mut Report) -> HttpTimeouts {
+fn check_timeouts(
+    spec: Option<&Spanned<TimeoutsSpec>>,
+    is_public: bool,
+    report: &mut ProblemReport,
+) -> HttpTimeouts {
     let mut timeouts = HttpTimeouts::default();
-    let Some(At { value: spec, .. }) = spec else { return timeouts };
+    let Some(Spanned { value: spec, .. }) = spec else { return timeouts };
     set_time(&mut timeouts.head, spec.head);
     set_time(&mut timeouts.idle, spec.idle);
     set_time(&mut timeouts.body_grace, spec.body_grace);
@@ -246,9 +255,9 @@ fn check_timeouts(spec: Option<&At<TimeoutsSpec>>, is_public: bool, report: &mut
     timeouts
 }
 
-fn check_forwarded(spec: Option<&At<ForwardedSpec>>, report: &mut Report) -> ForwardedConfig {
+fn check_forwarded(spec: Option<&Spanned<ForwardedSpec>>, report: &mut ProblemReport) -> ForwardedConfig {
     let mut forwarded = ForwardedConfig::default();
-    let Some(At { value: spec, .. }) = spec else { return forwarded };
+    let Some(Spanned { value: spec, .. }) = spec else { return forwarded };
     if let Some(send) = spec.x_forwarded {
         forwarded.x_forwarded = send.value;
     }
@@ -274,6 +283,6 @@ fn is_public(address: &ListenAddress) -> bool {
     }
 }
 
-fn text(name: &At<Name>) -> &str {
+fn text(name: &Spanned<ConfigName>) -> &str {
     &name.value.0
 }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{LuaAllowed, LuaConfig, LuaScriptText};
-use crate::problem::{Report, shown};
-use crate::read::{At, Named};
+use crate::problem::{ProblemReport, shown};
+use crate::read::{NamedMap, Spanned};
 use crate::spec::{LuaRuleSpec, LuaScriptSpec, LuaSpec};
-use crate::value::{FilePath, LuaLibraryName, Name, Text};
+use crate::value::{BoundedText, ConfigName, FilePath, LuaLibraryName};
 
 /// A script's text; a name takes precedence over nothing, as exactly one is given.
 fn script_of<const BYTES_MAX: usize>(
     name: &str,
-    file: Option<&At<FilePath>>,
-    source: Option<&At<Text<BYTES_MAX>>>,
+    file: Option<&Spanned<FilePath>>,
+    source: Option<&Spanned<BoundedText<BYTES_MAX>>>,
     folder: &Path,
 ) -> Option<LuaScriptText> {
     match (file, source) {
@@ -30,8 +30,12 @@ fn script_of<const BYTES_MAX: usize>(
 pub(super) fn check_lua(spec: &LuaSpec, name: &str, folder: &Path) -> Option<LuaConfig> {
     let script = script_of(name, spec.file.as_ref(), spec.source.as_ref(), folder)?;
     let mut scripts = Vec::new();
-    for entry in spec.scripts.iter().flat_map(|scripts: &At<Named<Name, LuaScriptSpec>>| &scripts.value.0) {
-        let Some(At { value: LuaScriptSpec { file, source }, .. }) = &entry.value else { continue };
+    for entry in spec
+        .scripts
+        .iter()
+        .flat_map(|scripts: &Spanned<NamedMap<ConfigName, LuaScriptSpec>>| &scripts.value.0)
+    {
+        let Some(Spanned { value: LuaScriptSpec { file, source }, .. }) = &entry.value else { continue };
         let shown = format!("{name}/{}", entry.name.value.0);
         if let Some(script) = script_of(&shown, file.as_ref(), source.as_ref(), folder) {
             scripts.push((Arc::clone(&entry.name.value.0), script));
@@ -52,7 +56,7 @@ pub(super) fn check_lua(spec: &LuaSpec, name: &str, folder: &Path) -> Option<Lua
     })
 }
 
-fn allowed(names: &[At<LuaLibraryName>]) -> LuaAllowed {
+fn allowed(names: &[Spanned<LuaLibraryName>]) -> LuaAllowed {
     let has = |wanted| names.iter().any(|name| name.value == wanted);
     LuaAllowed {
         os: has(LuaLibraryName::Os),
@@ -68,7 +72,7 @@ pub(super) fn check_rule_script(
     own: Option<&LuaConfig>,
     filter: &str,
     folder: &Path,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<LuaScriptText> {
     let LuaRuleSpec { script, file, source } = spec;
     let Some(name) = script else {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::names::place_text;
-use crate::problem::{Report, SourceText, shown};
-use crate::read::{At, Named};
+use crate::problem::{ProblemReport, SourceText, shown};
+use crate::read::{NamedMap, Spanned};
 use crate::spec::GatewaySpec;
 
 /// Adds `other` to `united`: lists are put one after another, mappings of names are united; what stands in both is an
@@ -14,7 +14,7 @@ pub(super) fn unite(
     united: &mut GatewaySpec,
     other: GatewaySpec,
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) {
     let GatewaySpec {
         workers,
@@ -58,11 +58,11 @@ pub(super) fn unite(
 /// Takes what may stand in one file only.
 struct Once<'s, 'r> {
     sources: &'s [SourceText],
-    report: &'r mut Report,
+    report: &'r mut ProblemReport,
 }
 
 impl Once<'_, '_> {
-    fn take<T>(&mut self, key: &str, mine: &mut Option<At<T>>, other: Option<At<T>>) {
+    fn take<T>(&mut self, key: &str, mine: &mut Option<Spanned<T>>, other: Option<Spanned<T>>) {
         match (&*mine, other) {
             (Some(first), Some(second)) => {
                 let message =
@@ -77,8 +77,8 @@ impl Once<'_, '_> {
     fn take_names<K: Clone + Eq + Hash, V>(
         &mut self,
         what: &str,
-        mine: &mut Option<At<Named<K, V>>>,
-        other: Option<At<Named<K, V>>>,
+        mine: &mut Option<Spanned<NamedMap<K, V>>>,
+        other: Option<Spanned<NamedMap<K, V>>>,
         text: impl Fn(&K) -> &str,
     ) {
         let Some(other) = other else { return };

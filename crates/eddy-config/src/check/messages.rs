@@ -5,27 +5,27 @@ use std::sync::Arc;
 use eddy_filter::builtin::{MessageFieldsConfig, MessagePath, RedactConfig, RedactEdit, WantedField};
 
 use super::builtin::{Surroundings, checked_field};
-use crate::problem::Report;
-use crate::read::{At, NamedEntry};
+use crate::problem::ProblemReport;
+use crate::read::{NamedEntry, Spanned};
 use crate::spec::{MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec};
-use crate::value::{RedactEditName, Size, Text};
+use crate::value::{BoundedText, ByteSize, RedactEditName};
 
 /// Checks what fields of messages are taken.
 pub(super) fn message_fields(
     spec: MessageFieldsSpec,
     around: Surroundings<'_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<MessageFieldsConfig> {
     let mut config = MessageFieldsConfig::new(around.folder.join(spec.descriptors?.value.0));
     for NamedEntry { name, value } in spec.request.into_iter().flat_map(|fields| fields.value.0) {
-        let Some(At { value: field, .. }) = value else { continue };
+        let Some(Spanned { value: field, .. }) = value else { continue };
         let RequestFieldSpec { path, messages, header, places, values, bytes } = field;
         let mut wanted = wanted(&name.value.0, MessageFieldSpec { path, messages, places, values, bytes })?;
         wanted.header = header.and_then(|header| checked_field(&header, report));
         config.request.push(wanted);
     }
     for NamedEntry { name, value } in spec.response.into_iter().flat_map(|fields| fields.value.0) {
-        let Some(At { value: field, .. }) = value else { continue };
+        let Some(Spanned { value: field, .. }) = value else { continue };
         if config.request.iter().any(|other| *other.name == *name.value.0) {
             let message =
                 format!("`{}` stands under `request` already, which it would replace", name.value.0);
@@ -85,12 +85,13 @@ pub(super) fn wanted(name: &str, spec: MessageFieldSpec) -> Option<WantedField> 
 pub(super) fn redact(
     spec: RedactSpec,
     around: Surroundings<'_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<RedactConfig> {
     let mut config = RedactConfig::new(around.folder.join(spec.descriptors?.value.0));
     config.options = names_of(spec.options);
     config.fields = names_of(spec.fields);
-    for At { value: MessagePathSpec { path, messages }, .. } in spec.paths.into_iter().flat_map(|at| at.value)
+    for Spanned { value: MessagePathSpec { path, messages }, .. } in
+        spec.paths.into_iter().flat_map(|at| at.value)
     {
         config.paths.push(MessagePath { path: path?.value.0.into(), messages: names_of(messages) });
     }
@@ -113,15 +114,22 @@ pub(super) fn redact(
     Some(config)
 }
 
-fn names_of<const BYTES_MAX: usize>(names: Option<At<Vec<At<Text<BYTES_MAX>>>>>) -> Vec<Arc<str>> {
+fn names_of<const BYTES_MAX: usize>(
+    names: Option<Spanned<Vec<Spanned<BoundedText<BYTES_MAX>>>>>,
+) -> Vec<Arc<str>> {
     names.into_iter().flat_map(|names| names.value).map(|name| name.value.0.into()).collect()
 }
 
-pub(super) fn name_of<const BYTES_MAX: usize>(name: Option<At<Text<BYTES_MAX>>>) -> Option<Arc<str>> {
+pub(super) fn name_of<const BYTES_MAX: usize>(
+    name: Option<Spanned<BoundedText<BYTES_MAX>>>,
+) -> Option<Arc<str>> {
     name.map(|name| name.value.0.into())
 }
 
-fn set_bytes<const LEAST: u64, const MOST: u64>(place: &mut usize, size: Option<At<Size<LEAST, MOST>>>) {
+fn set_bytes<const LEAST: u64, const MOST: u64>(
+    place: &mut usize,
+    size: Option<Spanned<ByteSize<LEAST, MOST>>>,
+) {
     if let Some(size) = size {
         *place = usize::try_from(size.value.0).unwrap_or(*place);
     }

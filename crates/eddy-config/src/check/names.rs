@@ -3,41 +3,45 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::problem::{Place, Report, SourceText, shown};
-use crate::read::At;
-use crate::value::Name;
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::read::Spanned;
+use crate::value::ConfigName;
 
 /// The names of one kind of thing.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct NameRegistry {
     /// What the names stand for: `cluster`.
     what: &'static str,
-    known: HashMap<Arc<str>, Known>,
+    known: HashMap<Arc<str>, NameDefinition>,
 }
 
 /// A name that is defined.
 #[derive(Debug)]
-struct Known {
+struct NameDefinition {
     index: usize,
-    place: Place,
+    place: SourceSpan,
     is_used: bool,
 }
 
-impl Names {
+impl NameRegistry {
     /// No names yet.
     pub(super) fn new(what: &'static str) -> Self {
         Self { what, known: HashMap::new() }
     }
 
     /// Defines a name; the index is how many were defined before.
-    pub(super) fn define(&mut self, name: &At<Name>) {
+    pub(super) fn define(&mut self, name: &Spanned<ConfigName>) {
         let index = self.known.len();
-        let known = Known { index, place: name.place, is_used: false };
+        let known = NameDefinition { index, place: name.place, is_used: false };
         self.known.entry(name.value.0.clone()).or_insert(known);
     }
 
     /// The index of the thing that `name` refers to; notes a name that is not defined.
-    pub(super) fn resolve(&mut self, name: &At<Name>, report: &mut Report) -> Option<usize> {
+    pub(super) fn resolve(
+        &mut self,
+        name: &Spanned<ConfigName>,
+        report: &mut ProblemReport,
+    ) -> Option<usize> {
         if let Some(known) = self.known.get_mut(&name.value.0) {
             known.is_used = true;
             return Some(known.index);
@@ -71,7 +75,7 @@ impl Names {
     }
 
     /// The names nobody referred to.
-    pub(super) fn unused(&self) -> impl Iterator<Item = (&str, Place)> {
+    pub(super) fn unused(&self) -> impl Iterator<Item = (&str, SourceSpan)> {
         self.known.iter().filter(|(_, known)| !known.is_used).map(|(name, known)| (&**name, known.place))
     }
 
@@ -91,7 +95,7 @@ impl Names {
 }
 
 /// `place` for a message about `here`: its line, with its file where that is another.
-pub(super) fn place_text(place: Place, here: Place, sources: &[SourceText]) -> String {
+pub(super) fn place_text(place: SourceSpan, here: SourceSpan, sources: &[SourceText]) -> String {
     if place.source == here.source {
         return format!("line {}", place.line);
     }

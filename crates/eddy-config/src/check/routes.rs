@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use eddy_route::{PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 
-use super::table::{RulePlaces, Tables};
+use super::table::{CheckedTables, RulePlaces};
 use crate::config::{ListenerConfig, Serve};
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceSpan};
 
 /// Builds a router of the tables of each listener, and of each table that no listener serves.
-pub(super) fn check_routes(listeners: &[ListenerConfig], tables: &Tables, report: &mut Report) {
+pub(super) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables, report: &mut ProblemReport) {
     let mut served: Vec<Vec<usize>> = Vec::new();
     for listener in listeners {
         let Serve::Routes(indexes) = &listener.serve else { continue };
@@ -57,13 +57,13 @@ fn chosen<'t>(indexes: &[usize], tables: &'t [RouteTable]) -> Cow<'t, [RouteTabl
 #[derive(Default)]
 struct Outlook {
     /// Rules that some listener can use, by where they are written.
-    living: HashSet<Place>,
+    living: HashSet<SourceSpan>,
     /// Rules that some listener can never use, and why.
-    dead: BTreeMap<Place, Dead>,
+    dead: BTreeMap<SourceSpan, Dead>,
     /// Rules that a listener could do without, and why.
-    redundant: BTreeMap<Place, Redundant>,
+    redundant: BTreeMap<SourceSpan, Redundant>,
     /// Rules that some listener, or some host, could not do without.
-    needed: HashSet<Place>,
+    needed: HashSet<SourceSpan>,
 }
 
 struct Redundant {
@@ -81,9 +81,9 @@ struct Dead {
 
 impl Outlook {
     /// Takes the router of the tables `indexes`.
-    fn take(&mut self, router: &Router, indexes: &[usize], tables: &Tables) {
+    fn take(&mut self, router: &Router, indexes: &[usize], tables: &CheckedTables) {
         // The router numbers rules in the order of tables and files.
-        let places: Vec<Place> = indexes
+        let places: Vec<SourceSpan> = indexes
             .iter()
             .filter_map(|&index| tables.places.get(index))
             .flatten()
@@ -112,9 +112,9 @@ impl Outlook {
         }
     }
 
-    fn note(&self, report: &mut Report) {
+    fn note(&self, report: &mut ProblemReport) {
         for (place, Dead { rule, reason }) in &self.dead {
-            let is_written = *place != Place::default();
+            let is_written = *place != SourceSpan::default();
             if is_written && !self.living.contains(place) {
                 report
                     .warning(*place, format!("the rule `{rule}` can never win: {reason}"))
@@ -127,7 +127,7 @@ impl Outlook {
                 continue;
             }
             // A rule that stands for several, as with several hosts, may be needed for one of them.
-            if *place != Place::default() && !self.needed.contains(place) {
+            if *place != SourceSpan::default() && !self.needed.contains(place) {
                 let example =
                     example.as_ref().map_or_else(String::new, |example| format!(", such as {example}"));
                 report
@@ -139,16 +139,16 @@ impl Outlook {
 }
 
 /// Notes what the router says of a rule, at the key it speaks of.
-fn note(error: &RouteError, tables: &Tables, report: &mut Report) {
+fn note(error: &RouteError, tables: &CheckedTables, report: &mut ProblemReport) {
     let place = match rule_of(error, tables) {
         Some((rule, places)) => place_of(&error.problem, rule, places).unwrap_or(places.rule),
-        None => Place::default(),
+        None => SourceSpan::default(),
     };
     report.error(place, error.problem.to_string()).hint(error.hint());
 }
 
 /// Where what a problem speaks of is written, if it is more than the rule.
-fn place_of(problem: &RouteProblem, rule: &Rule, places: &RulePlaces) -> Option<Place> {
+fn place_of(problem: &RouteProblem, rule: &Rule, places: &RulePlaces) -> Option<SourceSpan> {
     let RulePlaces { conditions, rewrite, .. } = places;
     match problem {
         RouteProblem::Host { .. } => conditions.host,
@@ -186,7 +186,7 @@ fn is_regex(test: &ValueTest, pattern: &str) -> bool {
 }
 
 /// The rule that `error` speaks of, and where it is written.
-fn rule_of<'t>(error: &RouteError, tables: &'t Tables) -> Option<(&'t Rule, &'t RulePlaces)> {
+fn rule_of<'t>(error: &RouteError, tables: &'t CheckedTables) -> Option<(&'t Rule, &'t RulePlaces)> {
     let mut rules =
         tables.tables.iter().zip(&tables.places).flat_map(|(table, places)| table.rules.iter().zip(places));
     rules.find(|(rule, _)| rule.origin == error.origin && rule.name == error.rule)

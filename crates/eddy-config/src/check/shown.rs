@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::problem::SourceText;
-use crate::yaml::{Entry, Form, Node};
+use crate::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
 /// Writes what was read as YAML: of each source, after its name, the outermost values of its documents. Comments are left
 /// out, as they may hold secrets, too.
-pub(crate) fn shown_text(sources: &[SourceText], documents: &[Vec<&Node<'_>>]) -> Arc<str> {
+pub(crate) fn shown_text(sources: &[SourceText], documents: &[Vec<&YamlNode<'_>>]) -> Arc<str> {
     let bytes = sources.iter().map(|source| source.text.len() + source.path.len() + 8).sum();
-    let mut writer = Writer { out: String::with_capacity(bytes) };
+    let mut writer = RedactedYamlWriter { out: String::with_capacity(bytes) };
     for (source, roots) in sources.iter().zip(documents) {
         // Writing to a string never fails.
         let _ = writeln!(writer.out, "# {}", source.path.escape_debug());
@@ -43,29 +43,29 @@ enum Trust {
     None,
 }
 
-struct Writer {
+struct RedactedYamlWriter {
     out: String,
 }
 
-impl Writer {
-    fn node(&mut self, node: &Node<'_>, indent: usize, after: After, trust: Trust) {
+impl RedactedYamlWriter {
+    fn node(&mut self, node: &YamlNode<'_>, indent: usize, after: After, trust: Trust) {
         match &node.form {
-            Form::Text { text, is_plain } => {
+            YamlNodeKind::Text { text, is_plain } => {
                 self.gap(after);
                 self.text(text, *is_plain);
                 self.out.push('\n');
             }
-            Form::Refused => self.word("~", after),
-            Form::List(elements) if elements.is_empty() => self.word("[]", after),
-            Form::Mapping { entries, .. } if entries.is_empty() => self.word("{}", after),
-            Form::List(elements) => {
+            YamlNodeKind::Refused => self.word("~", after),
+            YamlNodeKind::List(elements) if elements.is_empty() => self.word("[]", after),
+            YamlNodeKind::Mapping { entries, .. } if entries.is_empty() => self.word("{}", after),
+            YamlNodeKind::List(elements) => {
                 for (element, number) in elements.iter().zip(0..) {
                     self.begin_line(indent, after, number);
                     self.out.push_str("- ");
                     self.node(element, indent + 2, After::Dash, trust);
                 }
             }
-            Form::Mapping { entries, .. } => {
+            YamlNodeKind::Mapping { entries, .. } => {
                 let is_secret = trust == Trust::MayBeSecret && is_secret_pair(entries);
                 let is_object = is_object_of_secrets(entries);
                 for (entry, number) in entries.iter().zip(0..) {
@@ -82,7 +82,7 @@ impl Writer {
         }
     }
 
-    fn entry(&mut self, entry: &Entry<'_>, indent: usize, trust: Trust) {
+    fn entry(&mut self, entry: &YamlEntry<'_>, indent: usize, trust: Trust) {
         let key = &*entry.key.text;
         self.text(key, true);
         self.out.push(':');
@@ -165,25 +165,25 @@ fn stays_plain(text: &str) -> bool {
 }
 
 /// Whether these are a name and a value, and the name is known to carry secrets.
-fn is_secret_pair(entries: &[Entry<'_>]) -> bool {
+fn is_secret_pair(entries: &[YamlEntry<'_>]) -> bool {
     entries.iter().any(|entry| match &entry.value.form {
-        Form::Text { text, .. } => entry.key.text == "name" && is_secret(text),
-        Form::List(_) | Form::Mapping { .. } | Form::Refused => false,
+        YamlNodeKind::Text { text, .. } => entry.key.text == "name" && is_secret(text),
+        YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => false,
     })
 }
 
 /// Whether this is a `DataSource` of Envoy's API that has a key or a password itself.
-fn has_inline_secret(entry: &Entry<'_>) -> bool {
+fn has_inline_secret(entry: &YamlEntry<'_>) -> bool {
     let names = ["private_key", "privateKey", "password", "pkcs12"];
     let inline = ["inline_string", "inlineString", "inline_bytes", "inlineBytes"];
     names.contains(&&*entry.key.text) && inline.iter().any(|name| entry.value.entry(name).is_some())
 }
 
 /// Whether these are the keys of a Secret of Kubernetes.
-fn is_object_of_secrets(entries: &[Entry<'_>]) -> bool {
+fn is_object_of_secrets(entries: &[YamlEntry<'_>]) -> bool {
     entries.iter().any(|entry| match &entry.value.form {
-        Form::Text { text, .. } => entry.key.text == "kind" && text == "Secret",
-        Form::List(_) | Form::Mapping { .. } | Form::Refused => false,
+        YamlNodeKind::Text { text, .. } => entry.key.text == "kind" && text == "Secret",
+        YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => false,
     })
 }
 
@@ -214,15 +214,15 @@ const SECRET_PARTS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::shown_text;
-    use crate::problem::{Report, SourceText};
+    use crate::problem::{ProblemReport, SourceText};
     use crate::yaml::parse;
 
     fn check(text: &str, expected: &str) {
         let source = SourceText::new("a.yaml", text);
-        let tree = parse(&source.text, 0, &mut Report::new());
+        let tree = parse(&source.text, 0, &mut ProblemReport::new());
         let shown = shown_text(std::slice::from_ref(&source), &[tree.root.iter().collect()]);
         assert_eq!(&*shown, format!("# a.yaml\n{expected}"));
-        let again = parse(&shown, 0, &mut Report::new());
+        let again = parse(&shown, 0, &mut ProblemReport::new());
         let twice = shown_text(&[source], &[again.root.iter().collect()]);
         assert_eq!(shown, twice, "what is shown reads the same");
     }

@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_route::{Dialect, Origin, RouteTable, Rule};
+use eddy_route::{Dialect, RouteTable, Rule, SourceLocation};
 
-use super::action::{Done, check_action};
+use super::action::{CheckedAction, check_action};
 use super::condition::{ConditionPlaces, check_conditions};
-use super::embed::{Embedder, Wanted};
-use super::filter::Filters;
-use super::names::Names;
+use super::embed::{EmbeddedTableSpec, Embedder};
+use super::filter::CheckedFilters;
+use super::names::NameRegistry;
 use crate::config::Action;
-use crate::problem::{Place, Report, SourceText};
-use crate::read::{At, Boxed, Either, Named};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::read::{Boxed, Either, NamedMap, Spanned};
 use crate::spec::{RuleSpec, TableSpec};
-use crate::value::{DialectName, Name};
+use crate::value::{ConfigName, DialectName};
 
 /// The tables, what their rules do, and where the rules are written.
 #[derive(Debug, Default)]
-pub(super) struct Tables {
+pub(super) struct CheckedTables {
     pub(super) tables: Vec<RouteTable>,
     pub(super) actions: Vec<Action>,
     /// For each table, for each rule.
@@ -30,27 +30,27 @@ pub(super) struct Tables {
 /// Where a rule is written.
 #[derive(Clone, Debug)]
 pub(crate) struct RulePlaces {
-    pub(crate) rule: Place,
+    pub(crate) rule: SourceSpan,
     pub(crate) conditions: ConditionPlaces,
-    pub(crate) rewrite: Option<Place>,
+    pub(crate) rewrite: Option<SourceSpan>,
 }
 
-type TableForm = Either<Vec<At<RuleSpec>>, TableSpec>;
+type TableForm = Either<Vec<Spanned<RuleSpec>>, TableSpec>;
 
 /// Checks the route tables and defines their names; a cluster that a rule names counts as used.
 pub(super) fn check_tables(
-    specs: Option<At<Named<Name, TableForm>>>,
+    specs: Option<Spanned<NamedMap<ConfigName, TableForm>>>,
     embedder: &mut Embedder<'_>,
-    names: &mut Names,
-    clusters: &mut Names,
-    filters: &mut Filters,
-    report: &mut Report,
-) -> Tables {
-    let mut tables = Tables::default();
+    names: &mut NameRegistry,
+    clusters: &mut NameRegistry,
+    filters: &mut CheckedFilters,
+    report: &mut ProblemReport,
+) -> CheckedTables {
+    let mut tables = CheckedTables::default();
     for (entry, number) in specs.into_iter().flat_map(|specs| specs.value.0).zip(0..) {
         names.define(&entry.name);
         tables.by_name.push(Vec::new());
-        let Some(At { value: form, place }) = entry.value else { continue };
+        let Some(Spanned { value: form, place }) = entry.value else { continue };
         let (rules, place) = match form {
             Either::One(rules) => (rules, place),
             Either::Other(TableSpec { dialect, rules: Some(rules), address, .. }) => {
@@ -60,7 +60,7 @@ pub(super) fn check_tables(
             Either::Other(TableSpec { dialect, file: Some(file), address, .. }) => {
                 let before = tables.tables.len();
                 let (name, address) = (&entry.name.value.0, address.as_ref());
-                let wanted = Wanted { name, dialect, file: &file, address };
+                let wanted = EmbeddedTableSpec { name, dialect, file: &file, address };
                 embedder.embed(&wanted, &mut tables, clusters, report);
                 let own = (before..tables.tables.len()).collect();
                 tables.by_name.pop();
@@ -103,8 +103,12 @@ pub(super) fn check_tables(
 }
 
 /// Notes what goes with a file alone.
-fn note_foreign(dialect: Option<At<DialectName>>, address: Option<Place>, report: &mut Report) {
-    if let Some(At { value: DialectName::Nginx, place }) = dialect {
+fn note_foreign(
+    dialect: Option<Spanned<DialectName>>,
+    address: Option<SourceSpan>,
+    report: &mut ProblemReport,
+) {
+    if let Some(Spanned { value: DialectName::Nginx, place }) = dialect {
         report
             .error(place, "rules that stand here are eddy's own")
             .hint("name the file of the other program instead, as in `file: legacy.conf`");
@@ -119,30 +123,32 @@ struct TableChecker<'c> {
     table: RouteTable,
     places: Vec<RulePlaces>,
     /// The names that rules have.
-    names: HashMap<Arc<str>, Place>,
+    names: HashMap<Arc<str>, SourceSpan>,
     sources: &'c [SourceText],
     actions: &'c mut Vec<Action>,
-    clusters: &'c mut Names,
-    filters: &'c mut Filters,
+    clusters: &'c mut NameRegistry,
+    filters: &'c mut CheckedFilters,
     /// The index of the table's name.
     number: usize,
-    report: &'c mut Report,
+    report: &'c mut ProblemReport,
 }
 
 impl TableChecker<'_> {
-    fn add(&mut self, spec: At<RuleSpec>) {
-        let At { value: mut spec, place } = spec;
+    fn add(&mut self, spec: Spanned<RuleSpec>) {
+        let Spanned { value: mut spec, place } = spec;
         let name = self.name(spec.name.as_ref());
         let conditions = check_conditions(spec.conditions.take(), self.report);
         let rank = spec.rank.map(|rank| rank.value.0);
         // What is wrong with the action was noted; the conditions are looked at all the same.
-        let filters =
-            spec.filters.take().map(|At { value: Boxed(filters), place }| At { value: *filters, place });
+        let filters = spec
+            .filters
+            .take()
+            .map(|Spanned { value: Boxed(filters), place }| Spanned { value: *filters, place });
         let filters = self.filters.check_rule(filters, self.number, self.report);
         let done = check_action(spec, filters, self.clusters, self.report);
         let number = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);
         let (rewrite, rewrite_place) = match done {
-            Some(Done { action, rewrite, rewrite_place }) => {
+            Some(CheckedAction { action, rewrite, rewrite_place }) => {
                 self.actions.push(action);
                 (rewrite, rewrite_place)
             }
@@ -152,7 +158,7 @@ impl TableChecker<'_> {
         let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
         self.table.rules.push(Rule {
             name,
-            origin: Origin { file: file.unwrap_or_else(|| "".into()), line: place.line },
+            origin: SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line },
             hosts: conditions.hosts,
             path: conditions.path,
             methods: conditions.methods,
@@ -166,8 +172,8 @@ impl TableChecker<'_> {
         });
     }
 
-    fn name(&mut self, written: Option<&At<Name>>) -> Arc<str> {
-        let Some(At { value: Name(name), place }) = written else {
+    fn name(&mut self, written: Option<&Spanned<ConfigName>>) -> Arc<str> {
+        let Some(Spanned { value: ConfigName(name), place }) = written else {
             return format!("{}/{}", self.table.name, self.table.rules.len() + 1).into();
         };
         if let Some(first) = self.names.insert(Arc::clone(name), *place) {

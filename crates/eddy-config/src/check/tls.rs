@@ -8,18 +8,18 @@ use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityF
 use super::acme::Orders;
 use super::cluster::set_time;
 use super::filter::folder_of;
-use crate::problem::{Place, Report, SourceText, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::read::Spanned;
 use crate::spec::{CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec};
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use crate::value::{FilePath, ServerCheckName};
 
 /// Checks what is said of a listener's TLS; the files are read by others.
 pub(super) fn check_tls(
-    spec: &At<ListenerTlsSpec>,
+    spec: &Spanned<ListenerTlsSpec>,
     sources: &[SourceText],
     orders: &mut Orders,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<ListenerTlsConfig> {
     let spec = &spec.value;
     let certificates = spec.certificates.as_ref()?;
@@ -60,12 +60,12 @@ pub(super) fn check_tls(
 }
 
 fn check_certificate(
-    spec: &At<CertificateSpec>,
+    spec: &Spanned<CertificateSpec>,
     sources: &[SourceText],
     orders: &mut Orders,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<CertificateFiles> {
-    let At { value: spec, place } = spec;
+    let Spanned { value: spec, place } = spec;
     if let Some(hosts) = &spec.acme {
         if let Some(key) = &spec.key {
             report
@@ -77,7 +77,7 @@ fn check_certificate(
     if spec.chain.is_some() && spec.key.is_none() {
         report.error(*place, "a certificate needs the key `key`").hint("for example `key: site.key`");
     }
-    let written = |path: &At<FilePath>| written(path, sources);
+    let written = |path: &Spanned<FilePath>| written(path, sources);
     Some(CertificateFiles {
         chain: written(spec.chain.as_ref()?),
         key: written(spec.key.as_ref()?),
@@ -96,19 +96,19 @@ fn check_clients(spec: &ClientCertificatesSpec, sources: &[SourceText]) -> Optio
 
 /// Checks what is said of TLS towards the endpoints of a cluster.
 pub(super) fn check_cluster_tls(
-    spec: At<ClusterTlsSpec>,
+    spec: Spanned<ClusterTlsSpec>,
     endpoints: &[EndpointConfig],
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> ClusterTlsConfig {
-    let At { value: spec, place } = spec;
+    let Spanned { value: spec, place } = spec;
     let mut tls = ClusterTlsConfig::new(written_place(place, sources));
     tls.server_name = spec.server_name.map(|name| name.value.0);
     tls.sends_name = spec.send_name.is_none_or(|sends| sends.value);
     tls.authorities = spec.authorities.as_ref().map(|path| written(path, sources));
     tls.identity = spec.certificate.as_ref().and_then(|files| check_identity(&files.value, sources));
     tls.version_min = spec.version_min.map(|version| version.value.0).unwrap_or_default();
-    if let Some(At { value: ServerCheckName(check), place }) = spec.verify {
+    if let Some(Spanned { value: ServerCheckName(check), place }) = spec.verify {
         tls.check = check;
         if check == ServerCheck::Nothing {
             report
@@ -121,7 +121,12 @@ pub(super) fn check_cluster_tls(
 }
 
 /// Notes endpoints that no certificate can be for.
-fn check_names(tls: &ClusterTlsConfig, endpoints: &[EndpointConfig], place: Place, report: &mut Report) {
+fn check_names(
+    tls: &ClusterTlsConfig,
+    endpoints: &[EndpointConfig],
+    place: SourceSpan,
+    report: &mut ProblemReport,
+) {
     if tls.server_name.is_some() {
         return;
     }
@@ -143,7 +148,7 @@ fn check_identity(spec: &IdentitySpec, sources: &[SourceText]) -> Option<Identit
     Some(IdentityFiles { chain: written(chain, sources), key: written(key, sources) })
 }
 
-pub(super) fn written(path: &At<FilePath>, sources: &[SourceText]) -> WrittenPath {
+pub(super) fn written(path: &Spanned<FilePath>, sources: &[SourceText]) -> WrittenPath {
     WrittenPath {
         path: folder_of(path.place, sources).join(&path.value.0),
         text: None,
@@ -152,7 +157,7 @@ pub(super) fn written(path: &At<FilePath>, sources: &[SourceText]) -> WrittenPat
 }
 
 /// A place, for problems that show later.
-pub(crate) fn written_place(place: Place, sources: &[SourceText]) -> WrittenPlace {
+pub(crate) fn written_place(place: SourceSpan, sources: &[SourceText]) -> WrittenPlace {
     let source = sources.get(place.source as usize);
     WrittenPlace {
         file: source.map_or_else(|| "".into(), |source| Arc::clone(&source.path)),

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use super::json::json_of;
 use crate::config::{WasmConfig, WasmIsolation};
-use crate::problem::Report;
+use crate::problem::ProblemReport;
 use crate::spec::WasmSpec;
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
 /// What a module needs, if nothing is wrong with it.
-pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut Report) -> Option<WasmConfig> {
+pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut ProblemReport) -> Option<WasmConfig> {
     let module = folder.join(&spec.module.as_ref()?.value.0);
-    let text = |text: &Option<crate::read::At<crate::value::Text<256>>>| {
+    let text = |text: &Option<crate::read::Spanned<crate::value::BoundedText<256>>>| {
         text.as_ref().map_or_else(String::new, |text| text.value.0.clone())
     };
     let variables = spec.allow.as_ref().and_then(|allow| allow.value.env.as_ref());
@@ -37,7 +37,7 @@ pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut Report) ->
 }
 
 /// A value as a module gets it: a text as it is, nothing as nothing, another value as JSON.
-pub(super) fn plain_or_json(node: &Node<'_>, report: &mut Report) -> String {
+pub(super) fn plain_or_json(node: &YamlNode<'_>, report: &mut ProblemReport) -> String {
     let json = json_of(node, report);
     if json == "null" {
         return String::new();

@@ -8,28 +8,28 @@ use super::cluster::check_clusters;
 use super::draft::Draft;
 use super::embed::{Embedder, embedded_path};
 use super::filter::check_filters;
-use super::listener::{Taken, check_listeners};
+use super::listener::{ListenerRegistry, check_listeners};
 use super::merge::unite;
-use super::names::Names;
+use super::names::NameRegistry;
 use super::shown::shown_text;
 use super::table::check_tables;
 use super::{advice, forward, gateway, routes};
-use crate::config::Config;
-use crate::dialect::Kind;
+use crate::config::GatewayConfig;
+use crate::dialect::ConfigLanguage;
 use crate::dialect::envoy::check_envoy;
 use crate::dialect::gateway_api::ObjectStatus;
 use crate::dialect::kubernetes::{self, Objects, read_objects};
 use crate::dialect::nginx::{check_nginx, includes};
-use crate::problem::{Place, Problem, Report, SourceText};
-use crate::read::{At, Either, Value};
+use crate::problem::{Problem, ProblemReport, SourceSpan, SourceText};
+use crate::read::{Either, FromNode, Spanned};
 use crate::spec::{GatewaySpec, TableSpec};
-use crate::yaml::{Node, Tree, parse, parse_documents};
+use crate::yaml::{YamlNode, YamlTree, parse, parse_documents};
 
 /// A configuration without errors.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The configuration.
-    pub config: Config,
+    pub config: GatewayConfig,
     /// What may be other than it was meant, in the order of the files.
     pub warnings: Vec<Problem>,
     /// What a cluster would show as the status of objects of the Gateway API.
@@ -66,11 +66,15 @@ pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
 /// # Errors
 /// As [`check`].
 pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
-    let mut report = Report::new();
-    let config = match Kind::of(sources) {
-        Kind::Nginx => check_nginx(sources, 0, 0, leniency, &mut report).map(|config| (config, Vec::new())),
-        Kind::Envoy => check_envoy(sources, leniency, &mut report).map(|config| (config, Vec::new())),
-        Kind::Eddy | Kind::Kubernetes => {
+    let mut report = ProblemReport::new();
+    let config = match ConfigLanguage::of(sources) {
+        ConfigLanguage::Nginx => {
+            check_nginx(sources, 0, 0, leniency, &mut report).map(|config| (config, Vec::new()))
+        }
+        ConfigLanguage::Envoy => {
+            check_envoy(sources, leniency, &mut report).map(|config| (config, Vec::new()))
+        }
+        ConfigLanguage::Eddy | ConfigLanguage::Kubernetes => {
             let read = read_all(sources, leniency, &mut report);
             read.and_then(|read| check_spec(read, sources, leniency, &mut report))
         }
@@ -104,7 +108,7 @@ pub fn version_of(sources: &[SourceText]) -> Arc<str> {
 }
 
 /// What was read of all sources.
-struct Read<'t> {
+struct ParsedSources<'t> {
     spec: GatewaySpec,
     /// The objects of manifests, if there are manifests.
     objects: Option<Objects<'t>>,
@@ -112,14 +116,18 @@ struct Read<'t> {
 }
 
 /// Reads the sources and unites them; `None` when nothing can be said of the whole.
-fn read_all<'t>(sources: &'t [SourceText], leniency: Leniency, report: &mut Report) -> Option<Read<'t>> {
+fn read_all<'t>(
+    sources: &'t [SourceText],
+    leniency: Leniency,
+    report: &mut ProblemReport,
+) -> Option<ParsedSources<'t>> {
     let (mut united, mut roots, mut is_whole) = (None, Vec::new(), true);
-    let mut trees: Vec<Option<Tree<'t>>> = Vec::with_capacity(sources.len());
+    let mut trees: Vec<Option<YamlTree<'t>>> = Vec::with_capacity(sources.len());
     for (source, number) in sources.iter().zip(0..) {
         if source.is_included {
             // What tables take from other files is read with them.
-            trees.push(Some(Tree { root: None, is_whole: true }));
-        } else if Kind::of_text(source) == Kind::Kubernetes {
+            trees.push(Some(YamlTree { root: None, is_whole: true }));
+        } else if ConfigLanguage::of_text(source) == ConfigLanguage::Kubernetes {
             let documents = parse_documents(&source.text, number, report);
             is_whole &= documents.is_whole;
             roots.extend(documents.roots);
@@ -137,7 +145,7 @@ fn read_all<'t>(sources: &'t [SourceText], leniency: Leniency, report: &mut Repo
         }
     }
     if sources.is_empty() {
-        report.error(Place::default(), "no configuration was given");
+        report.error(SourceSpan::default(), "no configuration was given");
     }
     let has_manifests = trees.iter().any(Option::is_none);
     let objects = has_manifests.then(|| lenient(leniency, report, |report| read_objects(roots, report)));
@@ -148,7 +156,7 @@ fn read_all<'t>(sources: &'t [SourceText], leniency: Leniency, report: &mut Repo
         let objects = objects.iter().flat_map(|objects| &objects.list);
         objects.filter(move |object| object.place.source as usize == number).map(|object| &object.node)
     };
-    let documents: Vec<Vec<&Node<'_>>> = trees
+    let documents: Vec<Vec<&YamlNode<'_>>> = trees
         .iter()
         .enumerate()
         .map(|(number, tree)| match tree {
@@ -157,11 +165,15 @@ fn read_all<'t>(sources: &'t [SourceText], leniency: Leniency, report: &mut Repo
         })
         .collect();
     let shown = shown_text(sources, &documents);
-    Some(Read { spec, objects, shown })
+    Some(ParsedSources { spec, objects, shown })
 }
 
 /// Runs `read` with objections as `leniency` says.
-fn lenient<T>(leniency: Leniency, report: &mut Report, read: impl FnOnce(&mut Report) -> T) -> T {
+fn lenient<T>(
+    leniency: Leniency,
+    report: &mut ProblemReport,
+    read: impl FnOnce(&mut ProblemReport) -> T,
+) -> T {
     if leniency == Leniency::Lenient {
         report.be_lenient();
     }
@@ -170,7 +182,7 @@ fn lenient<T>(leniency: Leniency, report: &mut Report, read: impl FnOnce(&mut Re
     done
 }
 
-fn read_tree(tree: &Tree<'_>, source: u32, report: &mut Report) -> Option<GatewaySpec> {
+fn read_tree(tree: &YamlTree<'_>, source: u32, report: &mut ProblemReport) -> Option<GatewaySpec> {
     let root = tree.root.as_ref().filter(|root| !root.is_nothing());
     let Some(root) = root else {
         if tree.is_whole {
@@ -185,22 +197,22 @@ fn read_tree(tree: &Tree<'_>, source: u32, report: &mut Report) -> Option<Gatewa
 
 /// Checks the whole; `None` when there are errors.
 fn check_spec(
-    read: Read<'_>,
+    read: ParsedSources<'_>,
     sources: &[SourceText],
     leniency: Leniency,
-    report: &mut Report,
-) -> Option<(Config, Vec<ObjectStatus>)> {
-    let Read { spec, objects, shown } = read;
-    let mut cluster_names = Names::new("cluster");
+    report: &mut ProblemReport,
+) -> Option<(GatewayConfig, Vec<ObjectStatus>)> {
+    let ParsedSources { spec, objects, shown } = read;
+    let mut cluster_names = NameRegistry::new("cluster");
     let clusters = check_clusters(spec.clusters, spec.zone, sources, &mut cluster_names, report);
     let mut filters = check_filters(spec.filters, sources, report);
-    let mut table_names = Names::new("route table");
+    let mut table_names = NameRegistry::new("route table");
     let mut embedder = Embedder::new(sources, leniency, clusters);
     let tables =
         check_tables(spec.routes, &mut embedder, &mut table_names, &mut cluster_names, &mut filters, report);
     let Embedder { clusters, sites, included, .. } = embedder;
     let orders = Orders::new(spec.acme.as_ref(), sources, report);
-    let mut taken = Taken::new(sources, orders);
+    let mut taken = ListenerRegistry::new(sources, orders);
     let names = (&mut table_names, &mut cluster_names);
     let listeners =
         check_listeners(spec.listeners.as_ref(), &mut taken, names, &tables, &mut filters, report);
@@ -239,7 +251,7 @@ fn check_spec(
         return None;
     }
     // A filter of others may send to any cluster.
-    let kinds: &[&Names] = if filters.may_send() {
+    let kinds: &[&NameRegistry] = if filters.may_send() {
         &[&table_names, &filters.names]
     } else {
         &[&cluster_names, &table_names, &filters.names]
@@ -247,7 +259,7 @@ fn check_spec(
     advice::advise(kinds, report);
     filters.advise(&listeners, &tables.actions, report);
     Some((
-        Config {
+        GatewayConfig {
             listeners,
             tables: tables.tables,
             actions: tables.actions,
@@ -261,7 +273,7 @@ fn check_spec(
             quarantine: gateway::check_quarantine(spec.quarantine.map(|quarantine| quarantine.value)),
             route_check: spec.route_check.map_or(0, |every| every.value.to_u32()),
             workers: spec.workers.map(|workers| workers.value.to_u16()),
-            drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |At { value, .. }| value.0),
+            drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |Spanned { value, .. }| value.0),
             shown,
             version: version_of(sources),
             sites,
@@ -273,12 +285,13 @@ fn check_spec(
 
 /// The files that tables of eddy's configurations are read from, and what these include, as paths from where eddy runs.
 pub(crate) fn embedded_files(sources: &[SourceText]) -> Vec<String> {
-    let Some(Read { spec, .. }) = read_all(sources, Leniency::Strict, &mut Report::new()) else {
+    let Some(ParsedSources { spec, .. }) = read_all(sources, Leniency::Strict, &mut ProblemReport::new())
+    else {
         return Vec::new();
     };
     let mut files = Vec::new();
     for entry in spec.routes.into_iter().flat_map(|routes| routes.value.0) {
-        if let Some(At { value: Either::Other(TableSpec { file: Some(file), .. }), .. }) = entry.value {
+        if let Some(Spanned { value: Either::Other(TableSpec { file: Some(file), .. }), .. }) = entry.value {
             let path = embedded_path(&file, sources);
             if let Some(root) = sources.iter().position(|source| *source.path == *path) {
                 files.extend(includes(sources, root));
@@ -292,8 +305,8 @@ pub(crate) fn embedded_files(sources: &[SourceText]) -> Vec<String> {
 }
 
 /// The first character of a source.
-fn beginning_of(source: u32) -> Place {
-    Place { source, line: 1, column: 1, length: 1 }
+fn beginning_of(source: u32) -> SourceSpan {
+    SourceSpan { source, line: 1, column: 1, length: 1 }
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use eddy_upstream::health::{HealthConfig, Probe};
+use eddy_upstream::health::{HealthConfig, HealthProbe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
     LimitKind, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
 };
 use serde_json::{Value, json};
 
-use super::tls::{cluster_tls_value, unsaid_of_cluster_tls};
+use super::tls::{cluster_tls_value, unsupported_cluster_tls};
 
 /// A cluster as eddy.yaml says it; what stands there unless it says so is left out.
 pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
@@ -48,7 +48,7 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
     if let Some(health) = &cluster.health {
         own["health"] = health_value(health);
     }
-    if let Some(tls) = cluster.tls.as_ref().filter(|tls| unsaid_of_cluster_tls(tls).is_none()) {
+    if let Some(tls) = cluster.tls.as_ref().filter(|tls| unsupported_cluster_tls(tls).is_none()) {
         own["tls"] = cluster_tls_value(tls);
     }
     match cluster.protocol {
@@ -62,7 +62,7 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
 }
 
 /// What eddy.yaml cannot say of a cluster.
-pub(super) fn unsaid(cluster: &ClusterConfig) -> Vec<&'static str> {
+pub(super) fn unsupported_settings(cluster: &ClusterConfig) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if cluster.balance.has_key() && cluster.key.is_none() {
         reasons.push("the key that balancing goes by is not said; endpoints are taken in turn");
@@ -70,7 +70,7 @@ pub(super) fn unsaid(cluster: &ClusterConfig) -> Vec<&'static str> {
     if cluster.endpoints.iter().any(|endpoint| endpoint.terms.active_max.is_some()) {
         reasons.push("limits of connections are not said");
     }
-    reasons.extend(cluster.tls.as_ref().and_then(unsaid_of_cluster_tls));
+    reasons.extend(cluster.tls.as_ref().and_then(unsupported_cluster_tls));
     reasons
 }
 
@@ -165,14 +165,14 @@ fn dns_value(dns: &DnsConfig) -> Value {
 fn health_value(health: &HealthConfig) -> Value {
     let (mut own, usual) = (json!({}), HealthConfig::default());
     match &health.probe {
-        Probe::Connect => {}
-        Probe::Http(http) => {
+        HealthProbe::Connect => {}
+        HealthProbe::Http(http) => {
             own["http"] = json!({"path": &*http.target, "statuses": http.statuses});
             if let Some(host) = &http.host {
                 own["http"]["host"] = host.to_string().into();
             }
         }
-        Probe::Grpc(grpc) => {
+        HealthProbe::Grpc(grpc) => {
             own["grpc"] = json!({});
             put(&mut own["grpc"], "service", &*grpc.service, "", Value::from);
             if let Some(host) = &grpc.host {

@@ -5,17 +5,22 @@ use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, Valu
 use eddy_upstream::ClusterConfig;
 use serde_json::{Map, Value, json};
 
-use super::cluster::{cluster_value, unsaid};
-use super::named::Named;
-use super::tls::{listener_tls_value, unsaid_of_listener_tls};
-use super::whole::{Loss, Plain, PlainRule};
+use super::cluster::{cluster_value, unsupported_settings};
+use super::named::NameAllocator;
+use super::tls::{listener_tls_value, unsupported_listener_tls};
+use super::whole::{Loss, PlainConfig, PlainRule};
 use super::yaml::block;
 use crate::config::{Action, ActionKind, Failover, FailoverReason, RetryConfig};
 use crate::upgrade::{Connect, Protocols, Upgrades};
 
 /// Writes listeners, tables and the clusters that they use.
-pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
-    let mut writer = Writer { clusters: plain.clusters, names: Named::default(), used: Vec::new(), losses };
+pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
+    let mut writer = EddyYamlWriter {
+        clusters: plain.clusters,
+        names: NameAllocator::default(),
+        used: Vec::new(),
+        losses,
+    };
     let mut tables = Map::new();
     let mut listeners = Vec::new();
     for listener in &plain.listeners {
@@ -30,8 +35,8 @@ pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
             own["name"] = listener.name.clone().into();
         }
         if let Some(tls) = listener.tls {
-            match unsaid_of_listener_tls(tls) {
-                Some(reason) => listener.lose_tls(reason, writer.losses),
+            match unsupported_listener_tls(tls) {
+                Some(reason) => listener.add_tls_losses(reason, writer.losses),
                 None => own["tls"] = listener_tls_value(tls),
             }
         }
@@ -62,25 +67,25 @@ pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
     text
 }
 
-struct Writer<'w> {
+struct EddyYamlWriter<'w> {
     clusters: &'w [ClusterConfig],
-    names: Named,
+    names: NameAllocator,
     used: Vec<usize>,
     losses: &'w mut Vec<Loss>,
 }
 
-impl Writer<'_> {
+impl EddyYamlWriter<'_> {
     fn name(&mut self, index: usize) -> String {
         let wanted = self.clusters.get(index).map_or("", |cluster| &cluster.name);
         self.names.of(index, wanted, |letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
     }
 
     /// The name of a cluster that a rule uses; what its language cannot say of it is noted.
-    fn used(&mut self, index: usize, rule: &Rule) -> String {
+    fn use_cluster(&mut self, index: usize, rule: &Rule) -> String {
         if !self.used.contains(&index) {
             self.used.push(index);
             if let Some(cluster) = self.clusters.get(index) {
-                for reason in unsaid(cluster) {
+                for reason in unsupported_settings(cluster) {
                     let reason = format!("of the cluster `{}` {reason}", cluster.name);
                     self.losses.push(Loss { origin: rule.origin.clone(), reason });
                 }
@@ -89,7 +94,7 @@ impl Writer<'_> {
         self.name(index)
     }
 
-    fn lose(&mut self, rule: &Rule, reason: &str) {
+    fn add_loss(&mut self, rule: &Rule, reason: &str) {
         self.losses
             .push(Loss { origin: rule.origin.clone(), reason: format!("rule `{}`: {reason}", rule.name) });
     }
@@ -99,7 +104,7 @@ impl Writer<'_> {
         let mut own = Map::new();
         own.insert("name".to_owned(), rule.name.to_string().into());
         let Some(conditions) = conditions(rule) else {
-            self.lose(rule, "eddy.yaml cannot say which requests it is for; it is left out");
+            self.add_loss(rule, "eddy.yaml cannot say which requests it is for; it is left out");
             return None;
         };
         if !conditions.is_empty() {
@@ -109,7 +114,7 @@ impl Writer<'_> {
             own.insert("rank".to_owned(), rank.into());
         }
         if matches!(rule.rewrite, Some(PathRewrite::Matched(_) | PathRewrite::Replace(_))) {
-            self.lose(rule, "eddy.yaml cannot say how it changes the path; it is left out");
+            self.add_loss(rule, "eddy.yaml cannot say how it changes the path; it is left out");
             return None;
         }
         let is_proxied = matches!(action.kind, ActionKind::Cluster(_) | ActionKind::Weighted(_));
@@ -117,8 +122,8 @@ impl Writer<'_> {
         if is_proxied {
             self.proxied(rule, action, &mut own);
         }
-        for reason in unsaid_of_action(action) {
-            self.lose(rule, reason);
+        for reason in unsupported_action_settings(action) {
+            self.add_loss(rule, reason);
         }
         add_edits("response_headers", &action.response_edits, &mut own);
         Some(own.into())
@@ -127,12 +132,12 @@ impl Writer<'_> {
     fn kind(&mut self, rule: &Rule, action: &Action, own: &mut Map<String, Value>) -> Option<()> {
         match &action.kind {
             ActionKind::Cluster(cluster) => {
-                own.insert("cluster".to_owned(), self.used(*cluster, rule).into());
+                own.insert("cluster".to_owned(), self.use_cluster(*cluster, rule).into());
             }
             ActionKind::Weighted(shares) => {
                 let shares: Vec<Value> = shares
                     .iter()
-                    .map(|share| json!({"cluster": self.used(share.cluster, rule), "weight": share.weight}))
+                    .map(|share| json!({"cluster": self.use_cluster(share.cluster, rule), "weight": share.weight}))
                     .collect();
                 own.insert("clusters".to_owned(), shares.into());
             }
@@ -140,7 +145,7 @@ impl Writer<'_> {
                 let mut answer = json!({"status": respond.status});
                 if !respond.body.is_empty() {
                     let Ok(body) = std::str::from_utf8(&respond.body) else {
-                        self.lose(rule, "its answer is no text; it is left out");
+                        self.add_loss(rule, "its answer is no text; it is left out");
                         return None;
                     };
                     answer["body"] = body.into();
@@ -167,7 +172,7 @@ impl Writer<'_> {
                 own.insert("redirect".to_owned(), answer);
             }
             ActionKind::Split(_) => {
-                self.lose(rule, "shares of what answers differently cannot be said; it is left out");
+                self.add_loss(rule, "shares of what answers differently cannot be said; it is left out");
                 return None;
             }
             ActionKind::Sites(_) => return None,
@@ -227,7 +232,7 @@ impl Writer<'_> {
             FailoverReason::Unreachable => "unreachable",
             FailoverReason::NotFound => "not_found",
         });
-        json!({"cluster": self.used(next.cluster, rule), "when": words.collect::<Vec<_>>()})
+        json!({"cluster": self.use_cluster(next.cluster, rule), "when": words.collect::<Vec<_>>()})
     }
 
     fn upgrades(&mut self, rule: &Rule, upgrades: &Upgrades, own: &mut Map<String, Value>) {
@@ -237,11 +242,11 @@ impl Writer<'_> {
                 let names: Vec<Value> = names.iter().map(|name| name.to_string().into()).collect();
                 own.insert("upgrades".to_owned(), names.into());
             }
-            Protocols::Any => self.lose(rule, "upgrades to protocols other than WebSocket are left out"),
+            Protocols::Any => self.add_loss(rule, "upgrades to protocols other than WebSocket are left out"),
         }
         let has_tunnels = *upgrades != Upgrades { idle_timeout: upgrades.idle_timeout, ..Upgrades::none() };
         if has_tunnels && upgrades.idle_timeout.is_some() {
-            self.lose(
+            self.add_loss(
                 rule,
                 "the longest silence of its tunnels is left out: `timeouts.tunnel` of the listener holds",
             );
@@ -364,7 +369,7 @@ fn add_edits(key: &str, edits: &FieldEdits, own: &mut Map<String, Value>) {
 }
 
 /// What eddy.yaml cannot say of an action.
-fn unsaid_of_action(action: &Action) -> impl Iterator<Item = &'static str> {
+fn unsupported_action_settings(action: &Action) -> impl Iterator<Item = &'static str> {
     let reasons = [
         (!action.filters.is_empty(), "what it says of filters is left out"),
         (!action.mirrors.is_empty(), "copies of its requests are left out"),

@@ -8,35 +8,37 @@ use std::sync::Arc;
 
 use eddy_route::normalise::{Normal, eddy};
 use eddy_route::{
-    CaselessPath, Dialect, HostPattern, Origin, PathForm, PathPattern, PathRewrite, RouteTable, Router, Rule,
+    CaselessPath, Dialect, HostPattern, PathForm, PathPattern, PathRewrite, RouteTable, Router, Rule,
+    SourceLocation,
 };
 
-use super::named::Named;
+use super::named::NameAllocator;
 use super::whole::{Loss, PlainRule, hosts_of, takes_all};
-use crate::config::{Action, ActionKind, Config, Respond};
+use crate::config::{Action, ActionKind, GatewayConfig, Respond};
 
 /// The rules of a table, whatever its dialect, as rules of eddy's.
 pub(super) fn rules(
-    config: &Config,
+    config: &GatewayConfig,
     table: &RouteTable,
     is_alone: bool,
     losses: &mut Vec<Loss>,
 ) -> Vec<PlainRule> {
-    let mut lowering = Lowering { table, losses, names: Named::default(), rules: Vec::new() };
+    let mut lowering =
+        RouteTableConverter { table, losses, names: NameAllocator::default(), rules: Vec::new() };
     for (index, rule) in table.rules.iter().enumerate() {
         if let Some(action) = config.actions.get(rule.action as usize) {
             lowering.rule(index, rule, action);
         }
     }
     lowering.keep_order();
-    lowering.close_hosts(is_alone);
+    lowering.add_host_catch_alls(is_alone);
     lowering.rules.into_iter().map(|kept| kept.plain).collect()
 }
 
-struct Lowering<'l> {
+struct RouteTableConverter<'l> {
     table: &'l RouteTable,
     losses: &'l mut Vec<Loss>,
-    names: Named,
+    names: NameAllocator,
     rules: Vec<Kept>,
 }
 
@@ -46,18 +48,18 @@ struct Kept {
     plain: PlainRule,
 }
 
-impl Lowering<'_> {
-    fn lose(&mut self, origin: &Origin, reason: &str) {
+impl RouteTableConverter<'_> {
+    fn add_loss(&mut self, origin: &SourceLocation, reason: &str) {
         self.losses.push(Loss { origin: origin.clone(), reason: reason.to_owned() });
     }
 
-    fn lose_rule(&mut self, rule: &Rule, reason: &str) {
-        self.lose(&rule.origin, &format!("rule `{}`: {reason}", rule.name));
+    fn add_rule_loss(&mut self, rule: &Rule, reason: &str) {
+        self.add_loss(&rule.origin, &format!("rule `{}`: {reason}", rule.name));
     }
 
     fn rule(&mut self, index: usize, rule: &Rule, action: &Action) {
         if let ActionKind::Sites(_) = action.kind {
-            return self.losses.push(sites_beside(rule));
+            return self.losses.push(mixed_sites_loss(rule));
         }
         let (mut own, mut action) = (rule.clone(), action.clone());
         match own.fraction {
@@ -69,11 +71,12 @@ impl Lowering<'_> {
         own.rank = None;
         own.name = self.names.of(index, &rule.name, is_of_name).into();
         own.hosts = rule.hosts.iter().map(own_host).collect();
-        let unsaid: Vec<String> = own.hosts.iter().filter(|host| !is_sayable(host)).map(text_of).collect();
+        let unsaid: Vec<String> =
+            own.hosts.iter().filter(|host| !is_convertible_host(host)).map(text_of).collect();
         if !unsaid.is_empty() {
             let reason = format!("there are no hosts like `{}` here; they are left out", unsaid.join("`, `"));
-            self.lose_rule(rule, &reason);
-            own.hosts.retain(is_sayable);
+            self.add_rule_loss(rule, &reason);
+            own.hosts.retain(is_convertible_host);
             if own.hosts.is_empty() {
                 return;
             }
@@ -82,10 +85,10 @@ impl Lowering<'_> {
             && self.table.reading.path != PathForm::Normal
             && !matches!(eddy(text.as_bytes(), &mut Vec::new()), Ok(Normal::AsIs))
         {
-            self.lose_rule(rule, &format!("no path that is resolved is like `{text}`; it is left out"));
+            self.add_rule_loss(rule, &format!("no path that is resolved is like `{text}`; it is left out"));
             return;
         }
-        if !self.say_rewrite(rule, &mut own) || !self.say_redirect(rule, &mut own, &mut action) {
+        if !self.convert_rewrite(rule, &mut own) || !self.convert_redirect(rule, &mut own, &mut action) {
             return;
         }
         own.path = own_path(&own.path);
@@ -93,10 +96,10 @@ impl Lowering<'_> {
     }
 
     /// Puts a change of the bytes that a path names in the words that eddy.yaml has; `false` if it has none.
-    fn say_rewrite(&mut self, rule: &Rule, own: &mut Rule) -> bool {
+    fn convert_rewrite(&mut self, rule: &Rule, own: &mut Rule) -> bool {
         let Some(PathRewrite::Matched(by)) = &rule.rewrite else { return true };
         if by.contains(['{', '}']) {
-            self.lose_rule(rule, "a new path with braces would be one with captures; it is left out");
+            self.add_rule_loss(rule, "a new path with braces would be one with captures; it is left out");
             return false;
         }
         let rest = match &rule.path {
@@ -125,11 +128,14 @@ impl Lowering<'_> {
     }
 
     /// Puts the parts of a redirect in the words that eddy.yaml has; `false` if it has none.
-    fn say_redirect(&mut self, rule: &Rule, own: &mut Rule, action: &mut Action) -> bool {
+    fn convert_redirect(&mut self, rule: &Rule, own: &mut Rule, action: &mut Action) -> bool {
         let ActionKind::Redirect(redirect) = &mut action.kind else { return true };
         if let Some(path) = redirect.path.take() {
             if path.contains(['?', '{', '}']) {
-                self.lose_rule(rule, "a new address with a query of its own cannot be said; it is left out");
+                self.add_rule_loss(
+                    rule,
+                    "a new address with a query of its own cannot be said; it is left out",
+                );
                 return false;
             }
             own.rewrite = Some(PathRewrite::Full(path.to_string()));
@@ -138,7 +144,7 @@ impl Lowering<'_> {
             (None, _) => {}
             (Some(port), Some(host)) => redirect.host = Some(format!("{host}:{port}").into()),
             (Some(_), None) => {
-                self.lose_rule(rule, "a port without a host cannot be said; it is left out");
+                self.add_rule_loss(rule, "a port without a host cannot be said; it is left out");
                 return false;
             }
         }
@@ -152,7 +158,7 @@ impl Lowering<'_> {
         let theirs = order(self.table, rules.into_iter().cloned());
         let own_table = RouteTable::new(&self.table.name, Dialect::Eddy);
         let ours = order(&own_table, self.rules.iter().map(|kept| kept.plain.rule.clone()));
-        let (Some(theirs), Some(ours)) = (theirs, ours) else { return self.lose_order() };
+        let (Some(theirs), Some(ours)) = (theirs, ours) else { return self.add_order_loss() };
         let mut is_ranked = vec![false; self.rules.len()];
         for (host, rules) in &ours {
             if theirs.get(host).is_some_and(|wanted| wanted != rules) {
@@ -178,7 +184,7 @@ impl Lowering<'_> {
             }
         }
         if is_moved {
-            return self.lose_order();
+            return self.add_order_loss();
         }
         for (kept, (place, is_ranked)) in self.rules.iter_mut().zip(places.into_iter().zip(is_ranked)) {
             if is_ranked {
@@ -187,14 +193,14 @@ impl Lowering<'_> {
         }
     }
 
-    fn lose_order(&mut self) {
+    fn add_order_loss(&mut self) {
         let Some(first) = self.table.rules.first() else { return };
         let reason = format!("table `{}`: the order of its rules cannot be said", self.table.name);
-        self.lose(&first.origin, &reason);
+        self.add_loss(&first.origin, &reason);
     }
 
     /// Ends the search at hosts whose requests go to no less specific host.
-    fn close_hosts(&mut self, is_alone: bool) {
+    fn add_host_catch_alls(&mut self, is_alone: bool) {
         let mut hosts: Vec<HostPattern> = self.table.ends.iter().map(own_host).collect();
         if self.table.reading.is_closed {
             hosts.extend(self.table.rules.iter().flat_map(|rule| rule.hosts.iter().map(own_host)));
@@ -204,19 +210,20 @@ impl Lowering<'_> {
         for host in hosts {
             let is_wider = |other: &HostPattern| *other != host && is_below(&host, other);
             let is_covered = self.rules.iter().any(|kept| takes_all(&kept.plain.rule, &host));
-            if !is_sayable(&host) || done.contains(&host) || is_covered || !all.iter().any(is_wider) {
+            if !is_convertible_host(&host) || done.contains(&host) || is_covered || !all.iter().any(is_wider)
+            {
                 continue;
             }
             let first =
                 self.table.rules.iter().find(|rule| rule.hosts.iter().map(own_host).any(|own| own == host));
             let origin =
-                first.map_or_else(|| Origin { file: "".into(), line: 0 }, |rule| rule.origin.clone());
+                first.map_or_else(|| SourceLocation { file: "".into(), line: 0 }, |rule| rule.origin.clone());
             if !is_alone {
                 let reason = format!(
                     "requests for {} that no rule takes go to tables behind this one there, and are answered 404 here",
                     text_of(&host)
                 );
-                self.lose(&origin, &reason);
+                self.add_loss(&origin, &reason);
             }
             let index = self.table.rules.len() + done.len();
             let name = self.names.of(index, &format!("end-of-{}", text_of(&host)), is_of_name);
@@ -230,7 +237,7 @@ impl Lowering<'_> {
 }
 
 /// A rule that stands for servers of NGINX's among other tables.
-pub(super) fn sites_beside(rule: &Rule) -> Loss {
+pub(super) fn mixed_sites_loss(rule: &Rule) -> Loss {
     let reason = "a table of NGINX's beside others is converted by itself: give its file to `eddy convert`";
     Loss { origin: rule.origin.clone(), reason: reason.to_owned() }
 }
@@ -322,7 +329,7 @@ fn text_of(host: &HostPattern) -> String {
 }
 
 /// Whether eddy.yaml has a word for such hosts.
-fn is_sayable(host: &HostPattern) -> bool {
+fn is_convertible_host(host: &HostPattern) -> bool {
     match host {
         HostPattern::Any | HostPattern::Suffix(_) => true,
         HostPattern::Exact(host) => !host.contains(':') || host.starts_with('['),

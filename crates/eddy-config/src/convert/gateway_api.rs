@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use eddy_http::FieldEdits;
-use eddy_route::{HostPattern, Origin, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
+use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule, SourceLocation, ValueMatch, ValueTest};
 use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
 use serde_json::{Value, json};
 
-use super::named::Named;
-use super::whole::{Loss, Plain, PlainListener, PlainRule, hosts_of, takes_all};
+use super::named::NameAllocator;
+use super::whole::{Loss, PlainConfig, PlainListener, PlainRule, hosts_of, takes_all};
 use super::yaml::block;
 use crate::config::{Action, ActionKind, ListenAddress, Redirect, RetryConfig};
 
 /// Writes the manifests, one document behind the other.
-pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
-    let mut writer = Writer {
+pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
+    let mut writer = GatewayApiWriter {
         clusters: plain.clusters,
-        names: Named::default(),
+        names: NameAllocator::default(),
         used: Vec::new(),
         losses,
         documents: Vec::new(),
@@ -33,17 +33,17 @@ pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
     texts.join("---\n")
 }
 
-struct Writer<'w> {
+struct GatewayApiWriter<'w> {
     clusters: &'w [ClusterConfig],
-    names: Named,
+    names: NameAllocator,
     /// Clusters that rules name, and the first that does.
-    used: Vec<(usize, Origin)>,
+    used: Vec<(usize, SourceLocation)>,
     losses: &'w mut Vec<Loss>,
     documents: Vec<Value>,
 }
 
-impl Writer<'_> {
-    fn lose(&mut self, rule: &Rule, reason: &str) {
+impl GatewayApiWriter<'_> {
+    fn add_loss(&mut self, rule: &Rule, reason: &str) {
         let reason = format!("rule `{}`: {reason}", rule.name);
         self.losses.push(Loss { origin: rule.origin.clone(), reason });
     }
@@ -55,7 +55,10 @@ impl Writer<'_> {
             ListenAddress::Tcp(address) | ListenAddress::Udp(address) => address.port(),
             ListenAddress::Unix(_) => {
                 if let Some(first) = rules.first() {
-                    self.lose(&first.rule, "a Gateway cannot listen at a Unix socket; port 80 stands for it");
+                    self.add_loss(
+                        &first.rule,
+                        "a Gateway cannot listen at a Unix socket; port 80 stands for it",
+                    );
                 }
                 80
             }
@@ -67,7 +70,7 @@ impl Writer<'_> {
                 "listeners": [{"name": "http", "port": port, "protocol": "HTTP"}]
             }
         }));
-        listener.lose_tls("it is left out: certificates are in Secrets there", self.losses);
+        listener.add_tls_losses("it is left out: certificates are in Secrets there", self.losses);
         self.check_hosts(&rules);
         // Rules of the same hosts stand in one route, so that their order decides between those that are alike.
         let mut groups: Vec<(Vec<String>, Vec<Value>)> = Vec::new();
@@ -78,7 +81,7 @@ impl Writer<'_> {
             .flat_map(|(table, own)| own.rules.iter().map(move |rule| (table, rule)))
         {
             if table > 0 {
-                self.lose(
+                self.add_loss(
                     &plain.rule,
                     "tables have no order among each other there; the more specific rule wins",
                 );
@@ -117,7 +120,7 @@ impl Writer<'_> {
                     let reason = format!(
                         "requests for {narrow} that no rule of that host takes come here in eddy, and are answered 404 there"
                     );
-                    self.lose(&wide.rule, &reason);
+                    self.add_loss(&wide.rule, &reason);
                 }
             }
         }
@@ -129,12 +132,12 @@ impl Writer<'_> {
             // Where no rule matches, the answer is 404 without that.
             let is_end = respond.status == 404 && rule.path == PathPattern::Any && rule.methods.is_empty();
             if !(is_end && rule.headers.is_empty() && rule.query.is_empty()) {
-                self.lose(rule, "there are no answers of the gateway itself; it is left out");
+                self.add_loss(rule, "there are no answers of the gateway itself; it is left out");
             }
             return None;
         }
         if rule.rank.is_some() {
-            self.lose(rule, "there are no ranks; exact paths and longer prefixes come first");
+            self.add_loss(rule, "there are no ranks; exact paths and longer prefixes come first");
         }
         let matches = self.matches(rule)?;
         let mut filters = Vec::new();
@@ -150,7 +153,7 @@ impl Writer<'_> {
             names.sort_unstable();
             names.dedup();
             if names.len() < count {
-                self.lose(rule, "of a field that is added more than once only one is there");
+                self.add_loss(rule, "of a field that is added more than once only one is there");
             }
         }
         if !action.response_edits.is_empty() {
@@ -167,7 +170,7 @@ impl Writer<'_> {
             }
             ActionKind::Redirect(redirect) => filters.push(self.redirect(rule, redirect)?),
             ActionKind::Split(_) => {
-                self.lose(rule, "shares of what answers differently are left out");
+                self.add_loss(rule, "shares of what answers differently are left out");
                 return None;
             }
             ActionKind::Respond(_) | ActionKind::Sites(_) => return None,
@@ -176,13 +179,13 @@ impl Writer<'_> {
             self.upstream(rule, action, &mut filters, &mut own);
         }
         if !action.filters.is_empty() {
-            self.lose(rule, "what it says of filters is left out");
+            self.add_loss(rule, "what it says of filters is left out");
         }
         if !action.mirrors.is_empty() {
-            self.lose(rule, "copies of its requests are left out");
+            self.add_loss(rule, "copies of its requests are left out");
         }
         if action.attempt_timeout.is_some() {
-            self.lose(rule, "the longest time of one attempt is left out");
+            self.add_loss(rule, "the longest time of one attempt is left out");
         }
         if !filters.is_empty() {
             own["filters"] = filters.into();
@@ -205,17 +208,17 @@ impl Writer<'_> {
             own["timeouts"] = json!({"request": format!("{}ms", timeout.as_millis())});
         }
         if action.retry != RetryConfig::default() {
-            self.lose(rule, "when it tries again is left out");
+            self.add_loss(rule, "when it tries again is left out");
         }
         if action.hedge.is_some() {
-            self.lose(rule, "that it asks two endpoints at once is left out");
+            self.add_loss(rule, "that it asks two endpoints at once is left out");
         }
     }
 
     fn path_change(&mut self, rule: &Rule) -> Option<Value> {
         match &rule.rewrite {
             Some(PathRewrite::Full(path)) if path.contains('{') => {
-                self.lose(rule, "a new path with captures cannot be said; it is left out");
+                self.add_loss(rule, "a new path with captures cannot be said; it is left out");
                 None
             }
             Some(PathRewrite::Full(path)) => {
@@ -225,7 +228,7 @@ impl Writer<'_> {
                 Some(json!({"type": "ReplacePrefixMatch", "replacePrefixMatch": prefix}))
             }
             Some(PathRewrite::Matched(_) | PathRewrite::Replace(_)) => {
-                self.lose(rule, "how it changes the path cannot be said; it is left out");
+                self.add_loss(rule, "how it changes the path cannot be said; it is left out");
                 None
             }
             None => None,
@@ -247,7 +250,7 @@ impl Writer<'_> {
             }
         }
         if redirect.strip_query {
-            self.lose(rule, "its redirect keeps the query there");
+            self.add_loss(rule, "its redirect keeps the query there");
         }
         if let Some(path) = self.path_change(rule) {
             own["path"] = path;
@@ -258,7 +261,7 @@ impl Writer<'_> {
     fn matches(&mut self, rule: &Rule) -> Option<Vec<Value>> {
         let is_unsaid = |host: &HostPattern| host_text(host).is_none() && *host != HostPattern::Any;
         if rule.fraction.is_some() || rule.hosts.iter().any(is_unsaid) {
-            self.lose(
+            self.add_loss(
                 rule,
                 "its hosts, or the share of requests that it takes, cannot be said; it is left out",
             );
@@ -270,14 +273,17 @@ impl Writer<'_> {
             PathPattern::Exact(path) => json!({"type": "Exact", "value": path}),
             PathPattern::Prefix(path) => json!({"type": "PathPrefix", "value": path}),
             PathPattern::Regex(expression) => {
-                self.lose(rule, "how an expression is read and where it stands is up to the implementation");
+                self.add_loss(
+                    rule,
+                    "how an expression is read and where it stands is up to the implementation",
+                );
                 json!({"type": "RegularExpression", "value": expression})
             }
             PathPattern::Template(_)
             | PathPattern::BytePrefix(_)
             | PathPattern::Caseless(_)
             | PathPattern::Search(_) => {
-                self.lose(rule, "there are no such paths; it is left out");
+                self.add_loss(rule, "there are no such paths; it is left out");
                 return None;
             }
         };
@@ -287,11 +293,17 @@ impl Writer<'_> {
                 let ValueMatch { name, test, .. } = condition;
                 let is_plain = *condition == ValueMatch::new(name, test.clone()) && !name.starts_with(':');
                 let ValueTest::Exact(value) = test else {
-                    self.lose(rule, &format!("of `{name}` only an exact value can be asked; it is left out"));
+                    self.add_loss(
+                        rule,
+                        &format!("of `{name}` only an exact value can be asked; it is left out"),
+                    );
                     return None;
                 };
                 if !is_plain {
-                    self.lose(rule, &format!("of `{name}` only an exact value can be asked; it is left out"));
+                    self.add_loss(
+                        rule,
+                        &format!("of `{name}` only an exact value can be asked; it is left out"),
+                    );
                     return None;
                 }
                 tests.push(json!({"name": name, "value": value}));
@@ -328,7 +340,7 @@ impl Writer<'_> {
     }
 
     /// The Service of a cluster, and where its endpoints are.
-    fn service(&mut self, index: usize, origin: &Origin) {
+    fn service(&mut self, index: usize, origin: &SourceLocation) {
         let Some(cluster) = self.clusters.get(index) else { return };
         let name = self.name(index);
         let mut lose = |reason: &str| {

@@ -13,4 +13,4 @@ mod tls;
 mod whole;
 mod yaml;
 
-pub use whole::{Converted, Loss, Target, convert};
+pub use whole::{ConversionTarget, Converted, Loss, convert};

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 /// Gives names, and the same one again for the same key.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(super) struct NameAllocator {
     given: HashMap<usize, String>,
 }
 
-impl Named {
+impl NameAllocator {
     /// The name of a thing: `wanted` as far as `allows` letters, with a number behind it where another has it.
     pub(super) fn of(&mut self, key: usize, wanted: &str, allows: fn(char) -> bool) -> String {
         if let Some(name) = self.given.get(&key) {

@@ -6,27 +6,27 @@
 use std::collections::HashSet;
 
 use eddy_route::nginx::{
-    FieldText, Handler, LastTry, LetterCase, NameForm, PlaceKind, PlaceSpec, ProxyHand, Sites, Step,
-    TextTemplate, Upstream,
+    FieldText, LastTry, LetterCase, LocationHandler, NameForm, PlaceKind, PlaceSpec, ProxyHand,
+    ProxyPassTarget, RewriteDirective, Sites, TextTemplate,
 };
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 
 use super::whole::{Loss, PlainRule};
-use crate::config::{Action, ActionKind, Config, Redirect, Respond, SitesAt};
+use crate::config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt};
 
 /// The rules of the servers that listen at an address.
-pub(super) fn rules(config: &Config, at: SitesAt, losses: &mut Vec<Loss>) -> Vec<PlainRule> {
+pub(super) fn rules(config: &GatewayConfig, at: SitesAt, losses: &mut Vec<Loss>) -> Vec<PlainRule> {
     let Some(sites) = config.sites.get(at.sites) else { return Vec::new() };
     let Some(listening) = sites.addresses().get(at.address) else { return Vec::new() };
-    let mut lowering = Lowering { config, sites, losses, rules: Vec::new(), taken: HashSet::new() };
+    let mut lowering = SitesConverter { config, sites, losses, rules: Vec::new(), taken: HashSet::new() };
     for server in &listening.servers {
         lowering.server(*server, *server == listening.default);
     }
     lowering.rules
 }
 
-struct Lowering<'l> {
-    config: &'l Config,
+struct SitesConverter<'l> {
+    config: &'l GatewayConfig,
     sites: &'l Sites,
     losses: &'l mut Vec<Loss>,
     rules: Vec<PlainRule>,
@@ -36,13 +36,13 @@ struct Lowering<'l> {
 
 /// The locations of a server, each with how far to the front it stands.
 #[derive(Default)]
-struct Level {
+struct ServerLocations {
     paths: Vec<u32>,
     patterns: Vec<u32>,
 }
 
-impl<'l> Lowering<'l> {
-    fn lose(&mut self, place: &PlaceSpec, reason: &str) {
+impl<'l> SitesConverter<'l> {
+    fn add_loss(&mut self, place: &PlaceSpec, reason: &str) {
         let reason = format!("`{}`: {reason}", place.name);
         self.losses.push(Loss { origin: place.origin.clone(), reason });
     }
@@ -64,7 +64,10 @@ impl<'l> Lowering<'l> {
                     hosts.push(HostPattern::Suffix(domain.to_string()));
                 }
                 NameForm::Exact(_) | NameForm::Trailing(_) | NameForm::Pattern(_) => {
-                    self.lose(place, &format!("hosts cannot be said by `{}`; they are left out", name.text));
+                    self.add_loss(
+                        place,
+                        &format!("hosts cannot be said by `{}`; they are left out", name.text),
+                    );
                 }
             }
         }
@@ -90,18 +93,18 @@ impl<'l> Lowering<'l> {
         let Some(place) = places.get(server as usize) else { return };
         match place.steps.as_slice() {
             [] => {}
-            [Step::Return { .. }, ..] => {
+            [RewriteDirective::Return { .. }, ..] => {
                 if let Some((action, rewrite)) = self.action(server, place, None) {
                     push(own, place, PathPattern::Any, CLOSING, action, rewrite);
                 }
                 return;
             }
-            _ => self.lose(place, "the program of the server (`if`, `rewrite`, `set`) is left out"),
+            _ => self.add_loss(place, "the program of the server (`if`, `rewrite`, `set`) is left out"),
         }
-        let mut level = Level::default();
+        let mut level = ServerLocations::default();
         let has_patterns = self.has_patterns(locations);
-        self.gather(locations, has_patterns, &mut level);
-        self.check_spared(&level);
+        self.collect_locations(locations, has_patterns, &mut level);
+        self.check_final_prefixes(&level);
         let exacts: HashSet<&str> =
             level.paths.iter().filter_map(|index| exact_of(&places[*index as usize])).collect();
         let texts: HashSet<&str> =
@@ -116,10 +119,11 @@ impl<'l> Lowering<'l> {
                 continue;
             };
             if !is_plain_path(text) {
-                self.lose(location, "its path has letters that requests write otherwise; it is left out");
+                self.add_loss(location, "its path has letters that requests write otherwise; it is left out");
                 continue;
             }
-            let is_proxied = matches!(location.hand, Handler::Proxy(_)) && location.last_try.is_none();
+            let is_proxied =
+                matches!(location.hand, LocationHandler::Proxy(_)) && location.last_try.is_none();
             let trimmed = text.strip_suffix('/').filter(|trimmed| !trimmed.is_empty());
             let redirected = trimmed.filter(|trimmed| is_proxied && !texts.contains(trimmed));
             if let Some(trimmed) = redirected {
@@ -198,7 +202,7 @@ impl<'l> Lowering<'l> {
     }
 
     /// Gathers locations, those that lie in others, too, where that changes nothing.
-    fn gather(&mut self, locations: &[u32], has_patterns: bool, level: &mut Level) {
+    fn collect_locations(&mut self, locations: &[u32], has_patterns: bool, level: &mut ServerLocations) {
         let places = self.sites.places();
         for index in locations {
             let place = &places[*index as usize];
@@ -220,18 +224,18 @@ impl<'l> Lowering<'l> {
                 })
             };
             if has_patterns || place.locations.iter().any(is_covered) {
-                self.lose(
+                self.add_loss(
                     place,
                     "the locations in it are left out: no order of rules tries them as NGINX does",
                 );
                 continue;
             }
-            self.gather(&place.locations, has_patterns, level);
+            self.collect_locations(&place.locations, has_patterns, level);
         }
     }
 
     /// Notes `^~` that a longer prefix takes away, which no order of rules can say.
-    fn check_spared(&mut self, level: &Level) {
+    fn check_final_prefixes(&mut self, level: &ServerLocations) {
         if level.patterns.is_empty() {
             return;
         }
@@ -243,7 +247,7 @@ impl<'l> Lowering<'l> {
                 matches!(&places[*other as usize].kind, PlaceKind::Prefix(longer) if longer.len() > text.len() && longer.starts_with(&**text))
             });
             if is_undone {
-                self.lose(
+                self.add_loss(
                     place,
                     "a longer prefix without `^~` lets expressions be tried there; here they are not",
                 );
@@ -259,20 +263,22 @@ impl<'l> Lowering<'l> {
         text: Option<&str>,
     ) -> Option<(Action, Option<PathRewrite>)> {
         if !place.error_pages.is_empty() {
-            self.lose(place, "`error_page` is left out");
+            self.add_loss(place, "`error_page` is left out");
         }
         if place.is_internal {
             return Some((respond(404, "", "text/plain"), None));
         }
         if place.guard.methods.is_some() {
-            self.lose(place, "`limit_except` cannot be said; it is left out");
+            self.add_loss(place, "`limit_except` cannot be said; it is left out");
             return None;
         }
         let (mut action, rewrite) = match (place.steps.first(), &place.last_try) {
             (None, _) if place.guard.is_closed => (respond(403, "", "text/plain"), None),
-            (Some(Step::Return { status, text }), _) => self.returned(place, *status, text.as_ref())?,
+            (Some(RewriteDirective::Return { status, text }), _) => {
+                self.returned(place, *status, text.as_ref())?
+            }
             (Some(_), _) => {
-                self.lose(place, "its program (`if`, `rewrite`, `set`) cannot be said; it is left out");
+                self.add_loss(place, "its program (`if`, `rewrite`, `set`) cannot be said; it is left out");
                 return None;
             }
             (None, Some(LastTry::Status(status))) => (respond(*status, "", "text/plain"), None),
@@ -281,12 +287,12 @@ impl<'l> Lowering<'l> {
                 return self.action(index, named, text);
             }
             (None, Some(LastTry::Path(_))) => {
-                self.lose(place, "`try_files` to a path cannot be said; it is left out");
+                self.add_loss(place, "`try_files` to a path cannot be said; it is left out");
                 return None;
             }
             (None, None) => match &place.hand {
-                Handler::None => (respond(404, "", "text/plain"), None),
-                Handler::Proxy(proxy) => self.proxied(place, proxy, text)?,
+                LocationHandler::None => (respond(404, "", "text/plain"), None),
+                LocationHandler::Proxy(proxy) => self.proxied(place, proxy, text)?,
             },
         };
         for field in place.answer_fields.iter() {
@@ -312,12 +318,12 @@ impl<'l> Lowering<'l> {
         if matches!(status, 301 | 302 | 303 | 307 | 308) {
             let moved = moved_to(status, written);
             if moved.is_none() {
-                self.lose(place, &format!("the redirect to `{written}` cannot be said; it is left out"));
+                self.add_loss(place, &format!("the redirect to `{written}` cannot be said; it is left out"));
             }
             return moved;
         }
         if !(200..=599).contains(&status) || written.contains('$') {
-            self.lose(place, &format!("`return {status} {written}` cannot be said; it is left out"));
+            self.add_loss(place, &format!("`return {status} {written}` cannot be said; it is left out"));
             return None;
         }
         Some((respond(status, written, &place.default_type), None))
@@ -329,17 +335,17 @@ impl<'l> Lowering<'l> {
         proxy: &ProxyHand,
         text: Option<&str>,
     ) -> Option<(Action, Option<PathRewrite>)> {
-        let Upstream::Fixed { action, host, .. } = &proxy.upstream else {
-            self.lose(place, "an upstream that variables name cannot be said; it is left out");
+        let ProxyPassTarget::Fixed { action, host, .. } = &proxy.upstream else {
+            self.add_loss(place, "an upstream that variables name cannot be said; it is left out");
             return None;
         };
         let mut own = self.config.actions.get(*action as usize)?.clone();
         match proxy.host.written() {
             "$proxy_host" => own.host_rewrite = Some((**host).into()),
             "$http_host" => {}
-            "$host" => self.lose(place, "`$host` is sent as the client wrote it, with its port"),
+            "$host" => self.add_loss(place, "`$host` is sent as the client wrote it, with its port"),
             plain if !plain.contains('$') => own.host_rewrite = Some(plain.into()),
-            other => self.lose(place, &format!("`Host {other}` is left out")),
+            other => self.add_loss(place, &format!("`Host {other}` is left out")),
         }
         for field in &proxy.fields {
             let edited = match field.value.as_plain().map(std::str::from_utf8) {
@@ -348,7 +354,7 @@ impl<'l> Lowering<'l> {
                 Some(Err(_)) | None => false,
             };
             if !edited {
-                self.lose(
+                self.add_loss(
                     place,
                     &format!("the field `{} {}` is left out", field.name, field.value.written()),
                 );
@@ -356,7 +362,10 @@ impl<'l> Lowering<'l> {
         }
         let rewrite = match (&proxy.uri, text) {
             (Some(uri), Some(_)) if uri.contains(['?', '{', '}', '%']) => {
-                self.lose(place, &format!("the URI `{uri}` of `proxy_pass` cannot be said; it is left out"));
+                self.add_loss(
+                    place,
+                    &format!("the URI `{uri}` of `proxy_pass` cannot be said; it is left out"),
+                );
                 return None;
             }
             (Some(uri), Some(text)) if **uri != *text => Some(PathRewrite::Full(uri.to_string())),
@@ -386,7 +395,7 @@ impl<'l> Lowering<'l> {
         };
         if !added {
             let reason = format!("`add_header {} {}` is left out", field.name, field.value.written());
-            self.lose(place, &reason);
+            self.add_loss(place, &reason);
         }
     }
 }

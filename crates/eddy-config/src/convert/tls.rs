@@ -32,7 +32,7 @@ pub(super) fn cluster_tls_value(tls: &ClusterTlsConfig) -> Value {
 }
 
 /// Why TLS towards endpoints cannot be said, if it cannot.
-pub(super) fn unsaid_of_cluster_tls(tls: &ClusterTlsConfig) -> Option<&'static str> {
+pub(super) fn unsupported_cluster_tls(tls: &ClusterTlsConfig) -> Option<&'static str> {
     let is_inline = tls.files().any(|file| file.text.is_some());
     is_inline.then_some("`tls` is not said: its certificates stand in manifests, and eddy.yaml names files")
 }
@@ -55,7 +55,7 @@ pub(super) fn listener_tls_value(tls: &ListenerTlsConfig) -> Value {
 }
 
 /// Why TLS towards clients cannot be said exactly, if it cannot.
-pub(super) fn unsaid_of_listener_tls(tls: &ListenerTlsConfig) -> Option<&'static str> {
+pub(super) fn unsupported_listener_tls(tls: &ListenerTlsConfig) -> Option<&'static str> {
     if tls.files().any(|file| file.text.is_some()) {
         return Some("its certificates stand in manifests, and eddy.yaml names files");
     }

@@ -1,14 +1,14 @@
 //! What is converted, and what comes of it.
 
-use eddy_route::{Dialect, HostPattern, Origin, PathPattern, Reading, Rule};
+use eddy_route::{Dialect, HostPattern, PathPattern, Rule, SourceLocation, TableMatchOptions};
 use eddy_upstream::ClusterConfig;
 
-use crate::config::{Action, ActionKind, Config, Http2Config, ListenAddress, Serve};
+use crate::config::{Action, ActionKind, GatewayConfig, Http2Config, ListenAddress, Serve};
 use crate::tls::ListenerTlsConfig;
 
 /// The language that routes are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ConversionTarget {
     /// eddy.yaml.
     Eddy,
     /// Manifests of the Gateway API.
@@ -28,18 +28,18 @@ pub struct Converted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// Where it is written.
-    pub origin: Origin,
+    pub origin: SourceLocation,
     /// What it is, and what became of it.
     pub reason: String,
 }
 
 /// Writes the routes of a configuration in another language.
-pub fn convert(config: &Config, target: Target) -> Converted {
+pub fn convert(config: &GatewayConfig, target: ConversionTarget) -> Converted {
     let mut losses = Vec::new();
-    let plain = Plain::of(config, &mut losses);
+    let plain = PlainConfig::of(config, &mut losses);
     let text = match target {
-        Target::Eddy => super::eddy::write(&plain, &mut losses),
-        Target::GatewayApi => super::gateway_api::write(&plain, &mut losses),
+        ConversionTarget::Eddy => super::eddy::write(&plain, &mut losses),
+        ConversionTarget::GatewayApi => super::gateway_api::write(&plain, &mut losses),
     };
     losses.sort_by(|a, b| {
         (&a.origin.file, a.origin.line, &a.reason).cmp(&(&b.origin.file, b.origin.line, &b.reason))
@@ -49,7 +49,7 @@ pub fn convert(config: &Config, target: Target) -> Converted {
 }
 
 /// A configuration as rules alone.
-pub(super) struct Plain<'c> {
+pub(super) struct PlainConfig<'c> {
     pub(super) listeners: Vec<PlainListener<'c>>,
     pub(super) clusters: &'c [ClusterConfig],
 }
@@ -65,9 +65,9 @@ pub(super) struct PlainListener<'c> {
 
 impl PlainListener<'_> {
     /// Notes that its TLS is not said, or not exactly.
-    pub(super) fn lose_tls(&self, reason: &str, losses: &mut Vec<Loss>) {
+    pub(super) fn add_tls_losses(&self, reason: &str, losses: &mut Vec<Loss>) {
         let Some(first) = self.tls.and_then(|tls| tls.files().next()) else { return };
-        let origin = Origin { file: first.place.file.clone(), line: first.place.line };
+        let origin = SourceLocation { file: first.place.file.clone(), line: first.place.line };
         losses.push(Loss { origin, reason: format!("TLS of the listener `{}`: {reason}", self.name) });
     }
 }
@@ -84,8 +84,8 @@ pub(super) struct PlainRule {
     pub(super) action: Action,
 }
 
-impl<'c> Plain<'c> {
-    fn of(config: &'c Config, losses: &mut Vec<Loss>) -> Self {
+impl<'c> PlainConfig<'c> {
+    fn of(config: &'c GatewayConfig, losses: &mut Vec<Loss>) -> Self {
         let mut listeners = Vec::new();
         for listener in &config.listeners {
             let tables = match &listener.serve {
@@ -122,7 +122,10 @@ impl<'c> Plain<'c> {
             if files
                 .any(|file| config.acme.as_ref().is_some_and(|acme| acme.ordered_in(&file.path).is_some()))
             {
-                plain.lose_tls("what is ordered by `acme` is named by the files that it is kept in", losses);
+                plain.add_tls_losses(
+                    "what is ordered by `acme` is named by the files that it is kept in",
+                    losses,
+                );
             }
             listeners.push(plain);
         }
@@ -132,13 +135,14 @@ impl<'c> Plain<'c> {
 
 /// The rules of a table in eddy's own dialect; `is_alone` where no other table serves the same listener.
 fn plain_table(
-    config: &Config,
+    config: &GatewayConfig,
     table: &eddy_route::RouteTable,
     is_alone: bool,
     losses: &mut Vec<Loss>,
 ) -> PlainTable {
-    let is_own =
-        table.dialect == Dialect::Eddy && table.reading == Reading::default() && table.ends.is_empty();
+    let is_own = table.dialect == Dialect::Eddy
+        && table.reading == TableMatchOptions::default()
+        && table.ends.is_empty();
     let name = if table.name.is_empty() { "routes".to_owned() } else { table.name.to_string() };
     if !is_own {
         return PlainTable { name, rules: super::foreign::rules(config, table, is_alone, losses) };
@@ -147,7 +151,7 @@ fn plain_table(
     for rule in &table.rules {
         let Some(action) = config.actions.get(rule.action as usize) else { continue };
         if let ActionKind::Sites(_) = action.kind {
-            losses.push(super::foreign::sites_beside(rule));
+            losses.push(super::foreign::mixed_sites_loss(rule));
             continue;
         }
         rules.push(PlainRule { rule: rule.clone(), action: action.clone() });
@@ -192,7 +196,7 @@ mod tests {
         let all = Rule {
             hosts: vec![host.clone()],
             path: PathPattern::Prefix("/".to_owned()),
-            ..Rule::new("all", Origin { file: "".into(), line: 1 })
+            ..Rule::new("all", SourceLocation { file: "".into(), line: 1 })
         };
         assert!(takes_all(&all, &host));
         assert!(takes_all(&Rule { path: PathPattern::Any, ..all.clone() }, &host));

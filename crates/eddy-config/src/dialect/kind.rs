@@ -6,7 +6,7 @@ use crate::yaml::has_outer_key;
 
 /// The language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ConfigLanguage {
     /// eddy's own: `eddy.yaml`.
     Eddy,
     /// NGINX's; the first text, the others being files that it includes.
@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     Kubernetes,
 }
 
-impl Kind {
+impl ConfigLanguage {
     /// The language of texts that are one configuration.
     pub(crate) fn of(sources: &[SourceText]) -> Self {
         match sources.first() {

@@ -11,4 +11,4 @@ mod kind;
 pub(crate) mod nginx;
 mod retry;
 
-pub(crate) use kind::Kind;
+pub(crate) use kind::ConfigLanguage;

@@ -31,7 +31,7 @@ pub(super) fn add_reason(retry: &mut RetryConfig, reason: &str) -> bool {
 }
 
 /// Puts the statuses in order, each once.
-pub(super) fn tidy(retry: &mut RetryConfig) {
+pub(super) fn sort_statuses(retry: &mut RetryConfig) {
     retry.statuses.sort_unstable();
     retry.statuses.dedup();
 }
@@ -50,7 +50,7 @@ mod tests {
             for reason in reasons.split(',') {
                 assert!(add_reason(&mut retry, reason), "{reason}");
             }
-            tidy(&mut retry);
+            sort_statuses(&mut retry);
             let grpc: Vec<u32> = retry.grpc_statuses.iter().map(GrpcStatus::code).collect();
             assert_eq!((&*retry.statuses, &*grpc, retry.on_reset), (statuses, codes, on_reset), "{reasons}");
         };

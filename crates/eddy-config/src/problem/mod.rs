@@ -7,5 +7,5 @@ mod suggest;
 
 pub use found::{Problem, Severity, SourceText};
 pub use render::{Colour, render, to_json};
-pub(crate) use report::{Place, Report, shown};
+pub(crate) use report::{ProblemReport, SourceSpan, shown};
 pub(crate) use suggest::{COMPARISON, closest};

@@ -49,12 +49,13 @@ pub fn render(problems: &[Problem], sources: &[SourceText], colour: Colour) -> S
 /// are `objects` the list of them, whose fields are those of [`ObjectStatus`].
 pub fn to_json(problems: &[Problem], objects: &[ObjectStatus]) -> String {
     #[derive(Serialize)]
-    struct Document<'p> {
+    struct ProblemDocument<'p> {
         problems: &'p [Problem],
         #[serde(skip_serializing_if = "<[ObjectStatus]>::is_empty")]
         objects: &'p [ObjectStatus],
     }
-    serde_json::to_string_pretty(&Document { problems, objects }).expect("plain data is always written")
+    serde_json::to_string_pretty(&ProblemDocument { problems, objects })
+        .expect("plain data is always written")
 }
 
 fn render_one(out: &mut String, problem: &Problem, excerpt: Option<Excerpt>, paint: &Paint) {

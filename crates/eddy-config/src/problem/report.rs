@@ -9,7 +9,7 @@ use super::{Problem, Severity, SourceText};
 
 /// Where something is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Place {
+pub(crate) struct SourceSpan {
     /// Index of the source text.
     pub(crate) source: u32,
     /// Line, from 1.
@@ -22,10 +22,10 @@ pub(crate) struct Place {
 
 /// The problems found so far.
 #[derive(Debug)]
-pub(crate) struct Report {
-    found: Vec<Found>,
+pub(crate) struct ProblemReport {
+    found: Vec<PendingProblem>,
     /// Receives the hint of a problem that is not shown.
-    spare: Found,
+    spare: PendingProblem,
     /// Hashes of all problems so far, shown or not: a problem that is noted twice counts once.
     known: HashSet<u64>,
     hasher: RandomState,
@@ -41,8 +41,8 @@ pub(crate) struct Report {
 
 /// A problem whose place is not yet spelled out.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    place: Place,
+pub(crate) struct PendingProblem {
+    place: SourceSpan,
     is_warning: bool,
     message: String,
     hint: Option<String>,
@@ -50,12 +50,12 @@ pub(crate) struct Found {
     is_hidden: bool,
 }
 
-impl Report {
+impl ProblemReport {
     /// A report without problems.
     pub(crate) fn new() -> Self {
         Self {
             found: Vec::new(),
-            spare: Found::default(),
+            spare: PendingProblem::default(),
             known: HashSet::new(),
             hasher: RandomState::new(),
             errors: 0,
@@ -81,27 +81,35 @@ impl Report {
     }
 
     /// Notes what can be passed over at `place`: an error, or a warning where leniency was asked for.
-    pub(crate) fn objection(&mut self, place: Place, message: impl Into<String>) -> &mut Found {
+    pub(crate) fn objection(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
         self.note(place, self.is_lenient, message.into())
     }
 
     /// Notes an objection whose message is written only where it is shown; `place` alone tells it from others.
-    pub(crate) fn objection_with(&mut self, place: Place, message: impl FnOnce() -> String) -> &mut Found {
+    pub(crate) fn objection_with(
+        &mut self,
+        place: SourceSpan,
+        message: impl FnOnce() -> String,
+    ) -> &mut PendingProblem {
         self.note_with(place, self.is_lenient, message)
     }
 
     /// Notes an error whose message is written only where it is shown; `place` alone tells it from others.
-    pub(crate) fn error_with(&mut self, place: Place, message: impl FnOnce() -> String) -> &mut Found {
+    pub(crate) fn error_with(
+        &mut self,
+        place: SourceSpan,
+        message: impl FnOnce() -> String,
+    ) -> &mut PendingProblem {
         self.note_with(place, false, message)
     }
 
     /// Notes an error at `place`; a hint may be added to what is returned.
-    pub(crate) fn error(&mut self, place: Place, message: impl Into<String>) -> &mut Found {
+    pub(crate) fn error(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
         self.note(place, false, message.into())
     }
 
     /// Notes a warning at `place`; a hint may be added to what is returned.
-    pub(crate) fn warning(&mut self, place: Place, message: impl Into<String>) -> &mut Found {
+    pub(crate) fn warning(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
         self.note(place, true, message.into())
     }
 
@@ -128,7 +136,7 @@ impl Report {
         self.found
             .sort_by(|a, b| (a.place, a.is_warning, &a.message).cmp(&(b.place, b.is_warning, &b.message)));
         self.found.dedup_by(|a, b| a.place == b.place && a.message == b.message);
-        let last_place = self.found.last().map_or_else(Place::default, |found| found.place);
+        let last_place = self.found.last().map_or_else(SourceSpan::default, |found| found.place);
         let told = self.found.into_iter().map(|found| found.into_problem(sources));
         let untold = [(self.errors, false, "errors"), (self.warnings, true, "warnings")]
             .into_iter()
@@ -136,13 +144,14 @@ impl Report {
             .map(|(count, is_warning, what)| {
                 let count = count - PROBLEMS_MAX;
                 let message = format!("{count} more {what} are not shown");
-                let found = Found { place: last_place, is_warning, message, ..Found::default() };
+                let found =
+                    PendingProblem { place: last_place, is_warning, message, ..PendingProblem::default() };
                 Problem { count, ..found.into_problem(sources) }
             });
         told.chain(untold).collect()
     }
 
-    fn note(&mut self, place: Place, is_warning: bool, message: String) -> &mut Found {
+    fn note(&mut self, place: SourceSpan, is_warning: bool, message: String) -> &mut PendingProblem {
         let hash = self.hasher.hash_one((place, is_warning, &*message));
         if !self.count(hash, is_warning) {
             return self.hide();
@@ -150,7 +159,12 @@ impl Report {
         self.show(place, is_warning, message)
     }
 
-    fn note_with(&mut self, place: Place, is_warning: bool, message: impl FnOnce() -> String) -> &mut Found {
+    fn note_with(
+        &mut self,
+        place: SourceSpan,
+        is_warning: bool,
+        message: impl FnOnce() -> String,
+    ) -> &mut PendingProblem {
         let hash = self.hasher.hash_one((place, is_warning));
         if !self.count(hash, is_warning) {
             return self.hide();
@@ -168,18 +182,18 @@ impl Report {
         *count <= PROBLEMS_MAX
     }
 
-    fn show(&mut self, place: Place, is_warning: bool, message: String) -> &mut Found {
-        self.found.push(Found { place, is_warning, message, ..Found::default() });
+    fn show(&mut self, place: SourceSpan, is_warning: bool, message: String) -> &mut PendingProblem {
+        self.found.push(PendingProblem { place, is_warning, message, ..PendingProblem::default() });
         self.found.last_mut().unwrap_or(&mut self.spare)
     }
 
-    fn hide(&mut self) -> &mut Found {
-        self.spare = Found { is_hidden: true, ..Found::default() };
+    fn hide(&mut self) -> &mut PendingProblem {
+        self.spare = PendingProblem { is_hidden: true, ..PendingProblem::default() };
         &mut self.spare
     }
 }
 
-impl Found {
+impl PendingProblem {
     /// Adds what to do about it.
     pub(crate) fn hint(&mut self, hint: impl Into<String>) {
         self.hint = Some(hint.into());
@@ -243,17 +257,17 @@ const SHOWN_CHARS_MAX: usize = 60;
 
 #[cfg(test)]
 mod tests {
-    use super::{PROBLEMS_MAX, Place, Report};
+    use super::{PROBLEMS_MAX, ProblemReport, SourceSpan};
     use crate::problem::{Problem, Severity};
 
     #[test]
     fn many_warnings_hide_no_error() {
-        let mut report = Report::new();
+        let mut report = ProblemReport::new();
         for line in 1..=3000 {
-            report.warning(Place { line, ..Place::default() }, "odd").hint("look");
+            report.warning(SourceSpan { line, ..SourceSpan::default() }, "odd").hint("look");
         }
         assert!(!report.has_errors());
-        report.error(Place { line: 1, ..Place::default() }, "wrong").hint("mend");
+        report.error(SourceSpan { line: 1, ..SourceSpan::default() }, "wrong").hint("mend");
         assert!(report.has_errors());
         let problems = report.into_problems(&[]);
         assert_eq!(problems.iter().filter(|problem| problem.severity == Severity::Error).count(), 1);
@@ -265,10 +279,10 @@ mod tests {
 
     #[test]
     fn only_what_is_shown_is_worded() {
-        let mut report = Report::new();
+        let mut report = ProblemReport::new();
         let (mut messages, mut hints) = (0, 0);
         for line in 1..=500_000 {
-            let place = Place { line, ..Place::default() };
+            let place = SourceSpan { line, ..SourceSpan::default() };
             let message = || {
                 messages += 1;
                 "odd".to_owned()
@@ -286,12 +300,12 @@ mod tests {
 
     #[test]
     fn a_problem_that_is_noted_twice_counts_once() {
-        let mut report = Report::new();
+        let mut report = ProblemReport::new();
         for line in (1..=1500).chain(1..=1500) {
-            report.error(Place { line, ..Place::default() }, "wrong").hint("mend");
+            report.error(SourceSpan { line, ..SourceSpan::default() }, "wrong").hint("mend");
         }
         // One place may have several problems.
-        report.error(Place { line: 1, ..Place::default() }, "also wrong");
+        report.error(SourceSpan { line: 1, ..SourceSpan::default() }, "also wrong");
         assert_eq!(Problem::errors(&report.into_problems(&[])), 1501);
     }
 }

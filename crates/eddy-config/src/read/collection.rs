@@ -3,22 +3,22 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use super::shape::Shape;
-use super::value::{At, Value, Word, note_kind};
-use crate::problem::{Report, shown};
-use crate::yaml::{Form, Node};
+use super::shape::ValueSchema;
+use super::value::{FromNode, FromScalar, Spanned, note_kind};
+use crate::problem::{ProblemReport, shown};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// A mapping with names of the user's choice, in the order of the file.
 #[derive(Clone, Debug)]
-pub(crate) struct Named<K, V>(pub(crate) Vec<NamedEntry<K, V>>);
+pub(crate) struct NamedMap<K, V>(pub(crate) Vec<NamedEntry<K, V>>);
 
 /// A name and what stands under it.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedEntry<K, V> {
     /// The name.
-    pub(crate) name: At<K>,
+    pub(crate) name: Spanned<K>,
     /// What stands under it; `None` when that is wrong.
-    pub(crate) value: Option<At<V>>,
+    pub(crate) value: Option<Spanned<V>>,
 }
 
 /// One of two ways to write a value.
@@ -35,48 +35,48 @@ pub(crate) enum Either<A, B> {
 pub(crate) struct Boxed<T>(pub(crate) Box<T>);
 
 /// A value, or a list of them.
-pub(crate) type OneOrMany<T> = Either<T, Vec<At<T>>>;
+pub(crate) type OneOrMany<T> = Either<T, Vec<Spanned<T>>>;
 
-impl<T: Value> Value for Vec<At<T>> {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+impl<T: FromNode> FromNode for Vec<Spanned<T>> {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
         match &node.form {
-            Form::List(elements) => {
+            YamlNodeKind::List(elements) => {
                 let mut read = Self::with_capacity(elements.len());
-                read.extend(elements.iter().filter_map(|element| At::read(element, report)));
+                read.extend(elements.iter().filter_map(|element| Spanned::read(element, report)));
                 // A list of which nothing is left is not the same as an empty one.
                 (!read.is_empty() || elements.is_empty()).then_some(read)
             }
-            Form::Text { .. } | Form::Mapping { .. } | Form::Refused => {
+            YamlNodeKind::Text { .. } | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => {
                 note_kind(node, Self::shape, report);
                 None
             }
         }
     }
 
-    fn shape() -> Shape {
-        Shape::List(Box::new(T::shape()))
+    fn shape() -> ValueSchema {
+        ValueSchema::List(Box::new(T::shape()))
     }
 
-    fn fits(node: &Node<'_>) -> bool {
-        matches!(node.form, Form::List(_))
+    fn fits(node: &YamlNode<'_>) -> bool {
+        matches!(node.form, YamlNodeKind::List(_))
     }
 }
 
-impl<K: Word + Clone + Eq + Hash, V: Value> Value for Named<K, V> {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
-        let Form::Mapping { entries, .. } = &node.form else {
+impl<K: FromScalar + Clone + Eq + Hash, V: FromNode> FromNode for NamedMap<K, V> {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
+        let YamlNodeKind::Mapping { entries, .. } = &node.form else {
             note_kind(node, Self::shape, report);
             return None;
         };
         let mut named = Vec::with_capacity(entries.len());
         let mut names = HashSet::with_capacity(entries.len());
         for entry in entries {
-            let value = At::read(&entry.value, report);
-            let key = Node {
+            let value = Spanned::read(&entry.value, report);
+            let key = YamlNode {
                 place: entry.key.place,
-                form: Form::Text { text: entry.key.text.clone(), is_plain: true },
+                form: YamlNodeKind::Text { text: entry.key.text.clone(), is_plain: true },
             };
-            let Some(name) = At::<K>::read(&key, report) else { continue };
+            let Some(name) = Spanned::<K>::read(&key, report) else { continue };
             if names.insert(name.value.clone()) {
                 named.push(NamedEntry { name, value });
             } else {
@@ -87,17 +87,17 @@ impl<K: Word + Clone + Eq + Hash, V: Value> Value for Named<K, V> {
         Some(Self(named))
     }
 
-    fn shape() -> Shape {
-        Shape::Named { name: K::info(), value: Box::new(V::shape()) }
+    fn shape() -> ValueSchema {
+        ValueSchema::Named { name: K::info(), value: Box::new(V::shape()) }
     }
 
-    fn fits(node: &Node<'_>) -> bool {
-        matches!(node.form, Form::Mapping { .. })
+    fn fits(node: &YamlNode<'_>) -> bool {
+        matches!(node.form, YamlNodeKind::Mapping { .. })
     }
 }
 
-impl<A: Value, B: Value> Value for Either<A, B> {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+impl<A: FromNode, B: FromNode> FromNode for Either<A, B> {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
         if A::fits(node) {
             return A::read(node, report).map(Self::One);
         }
@@ -108,34 +108,34 @@ impl<A: Value, B: Value> Value for Either<A, B> {
         None
     }
 
-    fn shape() -> Shape {
-        Shape::Either(Box::new(A::shape()), Box::new(B::shape()))
+    fn shape() -> ValueSchema {
+        ValueSchema::Either(Box::new(A::shape()), Box::new(B::shape()))
     }
 
-    fn fits(node: &Node<'_>) -> bool {
+    fn fits(node: &YamlNode<'_>) -> bool {
         A::fits(node) || B::fits(node)
     }
 }
 
-impl<T: Value> Value for Boxed<T> {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+impl<T: FromNode> FromNode for Boxed<T> {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
         T::read(node, report).map(|value| Self(Box::new(value)))
     }
 
-    fn shape() -> Shape {
+    fn shape() -> ValueSchema {
         T::shape()
     }
 
-    fn fits(node: &Node<'_>) -> bool {
+    fn fits(node: &YamlNode<'_>) -> bool {
         T::fits(node)
     }
 }
 
 impl<T> OneOrMany<T> {
     /// The values, be it one or a list, each with its place.
-    pub(crate) fn into_many(this: At<Self>) -> Vec<At<T>> {
+    pub(crate) fn into_many(this: Spanned<Self>) -> Vec<Spanned<T>> {
         match this.value {
-            Self::One(value) => vec![At { value, place: this.place }],
+            Self::One(value) => vec![Spanned { value, place: this.place }],
             Self::Other(many) => many,
         }
     }

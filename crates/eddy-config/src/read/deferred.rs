@@ -2,41 +2,41 @@
 
 use std::marker::PhantomData;
 
-use super::shape::Shape;
-use super::value::{Value, note_kind};
-use crate::problem::Report;
-use crate::yaml::Node;
+use super::shape::ValueSchema;
+use super::value::{FromNode, note_kind};
+use crate::problem::ProblemReport;
+use crate::yaml::YamlNode;
 
 /// Any value, as written.
 #[derive(Clone, Debug)]
-pub(crate) struct Any(pub(crate) Box<Node<'static>>);
+pub(crate) struct Any(pub(crate) Box<YamlNode<'static>>);
 
 /// A value that is read as a `T` later, perhaps after another was laid over it.
 #[derive(Clone, Debug)]
 pub(crate) struct Deferred<T> {
     /// The value as written.
-    pub(crate) node: Box<Node<'static>>,
+    pub(crate) node: Box<YamlNode<'static>>,
     kind: PhantomData<fn() -> T>,
 }
 
-impl Value for Any {
+impl FromNode for Any {
     const TAKES_NOTHING: bool = true;
 
-    fn read(node: &Node<'_>, _report: &mut Report) -> Option<Self> {
+    fn read(node: &YamlNode<'_>, _report: &mut ProblemReport) -> Option<Self> {
         Some(Self(Box::new(node.to_static())))
     }
 
-    fn shape() -> Shape {
-        Shape::Any
+    fn shape() -> ValueSchema {
+        ValueSchema::Any
     }
 
-    fn fits(_node: &Node<'_>) -> bool {
+    fn fits(_node: &YamlNode<'_>) -> bool {
         true
     }
 }
 
-impl<T: Value> Value for Deferred<T> {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+impl<T: FromNode> FromNode for Deferred<T> {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
         if !T::fits(node) {
             note_kind(node, T::shape, report);
             return None;
@@ -44,11 +44,11 @@ impl<T: Value> Value for Deferred<T> {
         Some(Self { node: Box::new(node.to_static()), kind: PhantomData })
     }
 
-    fn shape() -> Shape {
+    fn shape() -> ValueSchema {
         T::shape()
     }
 
-    fn fits(node: &Node<'_>) -> bool {
+    fn fits(node: &YamlNode<'_>) -> bool {
         T::fits(node)
     }
 }

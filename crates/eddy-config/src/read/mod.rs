@@ -5,7 +5,9 @@ mod deferred;
 mod shape;
 mod value;
 
-pub(crate) use collection::{Boxed, Either, Named, NamedEntry, OneOrMany};
+pub(crate) use collection::{Boxed, Either, NamedEntry, NamedMap, OneOrMany};
 pub(crate) use deferred::{Any, Deferred};
-pub(crate) use shape::{Count, Group, KeyInfo, MappingInfo, Shape, WordInfo, WordKind};
-pub(crate) use value::{At, Entries, Misfit, Value, Word, entries_of, listed, note_kind, unknown_key};
+pub(crate) use shape::{KeyGroup, KeyGroupCount, KeyInfo, MappingInfo, ValueSchema, WordInfo, WordKind};
+pub(crate) use value::{
+    FromNode, FromScalar, MappingContext, Misfit, Spanned, entries_of, listed, note_kind, unknown_key,
+};

@@ -2,7 +2,7 @@
 
 /// What can be written at a place.
 #[derive(Clone, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ValueSchema {
     /// A scalar.
     Word(WordInfo),
     /// A list of values.
@@ -67,21 +67,21 @@ pub(crate) struct MappingInfo {
     /// Its keys in the order of the reference.
     pub(crate) keys: Vec<KeyInfo>,
     /// How many of some keys are given.
-    pub(crate) groups: &'static [Group],
+    pub(crate) groups: &'static [KeyGroup],
 }
 
 /// Keys of which a certain number is given.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Group {
+pub(crate) struct KeyGroup {
     /// How many.
-    pub(crate) count: Count,
+    pub(crate) count: KeyGroupCount,
     /// The keys.
     pub(crate) keys: &'static [&'static str],
 }
 
 /// How many keys of a group are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
+pub(crate) enum KeyGroupCount {
     /// One, no more and no less.
     One,
     /// One or more.
@@ -90,7 +90,7 @@ pub(crate) enum Count {
     NoneOrOne,
 }
 
-impl Count {
+impl KeyGroupCount {
     /// How the number is said: `exactly one`.
     pub(crate) fn text(self) -> &'static str {
         match self {
@@ -117,10 +117,10 @@ pub(crate) struct KeyInfo {
     /// A value as it may be written.
     pub(crate) example: &'static str,
     /// What can be written.
-    pub(crate) shape: Shape,
+    pub(crate) shape: ValueSchema,
     /// Whether a node can be read as the key's value; for tests of defaults and examples.
     #[cfg(test)]
-    pub(crate) is_readable: fn(&crate::yaml::Node<'_>, &mut crate::problem::Report) -> bool,
+    pub(crate) is_readable: fn(&crate::yaml::YamlNode<'_>, &mut crate::problem::ProblemReport) -> bool,
 }
 
 impl WordInfo {
@@ -130,7 +130,7 @@ impl WordInfo {
     }
 }
 
-impl Shape {
+impl ValueSchema {
     /// Completes "expected …".
     pub(crate) fn what(&self) -> String {
         match self {
@@ -153,7 +153,7 @@ impl Shape {
     }
 
     /// The keys of this mapping under which a mapping stands that has the key `name`: where it was probably meant to be.
-    pub(crate) fn homes_of(&self, name: &str) -> Vec<&'static str> {
+    pub(crate) fn parent_keys_of(&self, name: &str) -> Vec<&'static str> {
         let keys = self.mapping().map_or(&[][..], |info| &info.keys);
         let has_it = |key: &&KeyInfo| {
             key.shape.mapping().is_some_and(|inner| inner.keys.iter().any(|key| key.name == name))

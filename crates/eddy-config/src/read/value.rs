@@ -1,35 +1,35 @@
 //! Reads one value from a node, and says in the same words everywhere what is wrong with it.
 
-use super::shape::{Count, Group, Shape, WordInfo, WordKind};
-use crate::problem::{Place, Report, shown};
-use crate::yaml::{Entry, Form, Node};
+use super::shape::{KeyGroup, KeyGroupCount, ValueSchema, WordInfo, WordKind};
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
 /// A value and where it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct At<T> {
+pub(crate) struct Spanned<T> {
     /// The value.
     pub(crate) value: T,
     /// Where it is written.
-    pub(crate) place: Place,
+    pub(crate) place: SourceSpan,
 }
 
 /// Something that can be read from a node.
-pub(crate) trait Value: Sized {
+pub(crate) trait FromNode: Sized {
     /// Whether nothing (`~` or `null`) is a value, too.
     const TAKES_NOTHING: bool = false;
 
     /// Reads the value; `None` when it is wrong, which `report` was then told.
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self>;
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self>;
 
     /// What can be written.
-    fn shape() -> Shape;
+    fn shape() -> ValueSchema;
 
     /// Whether `node` is of the right kind (scalar, list or mapping), whatever its content.
-    fn fits(node: &Node<'_>) -> bool;
+    fn fits(node: &YamlNode<'_>) -> bool;
 }
 
 /// A scalar with a meaning.
-pub(crate) trait Word: Sized {
+pub(crate) trait FromScalar: Sized {
     /// Whether it must be written without quotes, as numbers and `true` are.
     const IS_PLAIN: bool = false;
 
@@ -64,10 +64,10 @@ pub(crate) enum Misfit {
     },
 }
 
-impl<T: Value> At<T> {
+impl<T: FromNode> Spanned<T> {
     /// Reads a value and keeps its place.
-    pub(crate) fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
-        if matches!(node.form, Form::Refused) {
+    pub(crate) fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
+        if matches!(node.form, YamlNodeKind::Refused) {
             return None;
         }
         if node.is_nothing() && !T::TAKES_NOTHING {
@@ -98,9 +98,9 @@ impl Misfit {
     }
 }
 
-impl<T: Word> Value for T {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
-        let Form::Text { text, is_plain } = &node.form else {
+impl<T: FromScalar> FromNode for T {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
+        let YamlNodeKind::Text { text, is_plain } = &node.form else {
             note_kind(node, Self::shape, report);
             return None;
         };
@@ -118,16 +118,16 @@ impl<T: Word> Value for T {
         }
     }
 
-    fn shape() -> Shape {
-        Shape::Word(Self::info())
+    fn shape() -> ValueSchema {
+        ValueSchema::Word(Self::info())
     }
 
-    fn fits(node: &Node<'_>) -> bool {
-        matches!(node.form, Form::Text { .. })
+    fn fits(node: &YamlNode<'_>) -> bool {
+        matches!(node.form, YamlNodeKind::Text { .. })
     }
 }
 
-impl Word for bool {
+impl FromScalar for bool {
     const IS_PLAIN: Self = true;
 
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -148,26 +148,30 @@ impl Word for bool {
 }
 
 /// Notes that a node is of the wrong kind.
-pub(crate) fn note_kind(node: &Node<'_>, expected: impl FnOnce() -> Shape, report: &mut Report) {
+pub(crate) fn note_kind(
+    node: &YamlNode<'_>,
+    expected: impl FnOnce() -> ValueSchema,
+    report: &mut ProblemReport,
+) {
     let found = || match &node.form {
-        Form::Text { .. } if node.is_nothing() => "nothing".to_owned(),
-        Form::Text { text, .. } => format!("`{}`", shown(text)),
-        Form::List(_) => "a list".to_owned(),
-        Form::Mapping { .. } => "a mapping".to_owned(),
-        Form::Refused => String::new(),
+        YamlNodeKind::Text { .. } if node.is_nothing() => "nothing".to_owned(),
+        YamlNodeKind::Text { text, .. } => format!("`{}`", shown(text)),
+        YamlNodeKind::List(_) => "a list".to_owned(),
+        YamlNodeKind::Mapping { .. } => "a mapping".to_owned(),
+        YamlNodeKind::Refused => String::new(),
     };
     // Of what was refused, the report knows already.
-    if !matches!(node.form, Form::Refused) {
+    if !matches!(node.form, YamlNodeKind::Refused) {
         report.error_with(node.place, || format!("expected {}, found {}", expected().what(), found()));
     }
 }
 
 fn note_misfit(
-    place: Place,
+    place: SourceSpan,
     text: &str,
     info: impl FnOnce() -> WordInfo,
     misfit: Misfit,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) {
     let message = || {
         let text = shown(text);
@@ -200,13 +204,13 @@ fn note_misfit(
 }
 
 /// The entries of a mapping with known keys; a note and `None` when it is no mapping.
-pub(crate) fn entries_of<'n, 't, T: Value>(
-    node: &'n Node<'t>,
-    report: &mut Report,
-) -> Option<&'n [Entry<'t>]> {
+pub(crate) fn entries_of<'n, 't, T: FromNode>(
+    node: &'n YamlNode<'t>,
+    report: &mut ProblemReport,
+) -> Option<&'n [YamlEntry<'t>]> {
     match &node.form {
-        Form::Mapping { entries, .. } => Some(entries),
-        Form::Text { .. } | Form::List(_) | Form::Refused => {
+        YamlNodeKind::Mapping { entries, .. } => Some(entries),
+        YamlNodeKind::Text { .. } | YamlNodeKind::List(_) | YamlNodeKind::Refused => {
             note_kind(node, T::shape, report);
             None
         }
@@ -219,11 +223,11 @@ pub(crate) fn entries_of<'n, 't, T: Value>(
 /// # Cost
 /// Only a problem that is shown pays for its hint; the shape of a mapping is a large tree.
 pub(crate) fn unknown_key(
-    entry: &Entry<'_>,
+    entry: &YamlEntry<'_>,
     mapping: &str,
     keys: &[&'static str],
-    shape: impl FnOnce() -> &'static Shape,
-    report: &mut Report,
+    shape: impl FnOnce() -> &'static ValueSchema,
+    report: &mut ProblemReport,
 ) -> Option<&'static str> {
     let written = &*entry.key.text;
     let meant = report.closest(written, keys.iter().copied());
@@ -231,7 +235,7 @@ pub(crate) fn unknown_key(
     let found = report.objection_with(entry.key.place, message);
     found.hint_with(|| match (meant, shape) {
         (Some(meant), _) => format!("did you mean `{meant}`?"),
-        (None, shape) => match shape().homes_of(written).as_slice() {
+        (None, shape) => match shape().parent_keys_of(written).as_slice() {
             [] => format!("the keys here are {}", listed(keys, "and")),
             homes => format!("it is a key of {}, one level further in", listed(homes, "and")),
         },
@@ -241,19 +245,19 @@ pub(crate) fn unknown_key(
 
 /// What is known of a mapping when its entries were read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entries<'n, 't> {
+pub(crate) struct MappingContext<'n, 't> {
     /// The mapping.
-    pub(crate) node: &'n Node<'t>,
+    pub(crate) node: &'n YamlNode<'t>,
     /// What it is called in messages.
     pub(crate) title: &'static str,
     /// The keys that misspelt ones were probably meant to be.
     pub(crate) meant: &'n [&'static str],
 }
 
-impl Entries<'_, '_> {
+impl MappingContext<'_, '_> {
     /// Notes a required key that is missing.
-    pub(crate) fn note_missing(&self, key: &str, example: &str, report: &mut Report) {
-        if !self.is_told_missing(&[key]) {
+    pub(crate) fn note_missing(&self, key: &str, example: &str, report: &mut ProblemReport) {
+        if !self.reports_missing(&[key]) {
             return;
         }
         report
@@ -262,25 +266,25 @@ impl Entries<'_, '_> {
     }
 
     /// Notes a required key that is missing, where an example would say no more than its name.
-    pub(crate) fn note_needed(&self, key: &str, report: &mut Report) {
-        if self.is_told_missing(&[key]) {
+    pub(crate) fn note_needed(&self, key: &str, report: &mut ProblemReport) {
+        if self.reports_missing(&[key]) {
             report.error(self.node.place, format!("{} needs the key `{key}`", self.title));
         }
     }
 
     /// Notes when too many or too few keys of `group` are given.
-    pub(crate) fn note_group(&self, group: &Group, report: &mut Report) {
-        let Form::Mapping { entries, .. } = &self.node.form else { return };
-        let Group { count, keys } = group;
+    pub(crate) fn note_group(&self, group: &KeyGroup, report: &mut ProblemReport) {
+        let YamlNodeKind::Mapping { entries, .. } = &self.node.form else { return };
+        let KeyGroup { count, keys } = group;
         let said = || format!("{} has {} of {}", self.title, count.text(), listed(keys, "and"));
         let mut given = entries.iter().filter(|entry| keys.contains(&&*entry.key.text));
         let first = given.next().map_or("", |first| &first.key.text);
-        let others = given.filter(|_| *count != Count::OneOrMore);
+        let others = given.filter(|_| *count != KeyGroupCount::OneOrMore);
         for other in others {
             let message = format!("`{}` can't be combined with `{first}`", other.key.text);
             report.error(other.key.place, message).hint(said());
         }
-        if *count != Count::NoneOrOne && self.is_told_missing(keys) {
+        if *count != KeyGroupCount::NoneOrOne && self.reports_missing(keys) {
             let message = format!("{} needs {} of {}", self.title, count.text(), listed(keys, "and"));
             report.error(self.node.place, message);
         }
@@ -288,8 +292,8 @@ impl Entries<'_, '_> {
 
     /// Whether it is worth saying that none of `keys` is there: the whole mapping was read, and no misspelt key was
     /// probably meant to be one of them.
-    fn is_told_missing(&self, keys: &[&str]) -> bool {
-        let is_whole = matches!(self.node.form, Form::Mapping { is_whole: true, .. });
+    fn reports_missing(&self, keys: &[&str]) -> bool {
+        let is_whole = matches!(self.node.form, YamlNodeKind::Mapping { is_whole: true, .. });
         let is_there = keys.iter().any(|key| self.node.entry(key).is_some() || self.meant.contains(key));
         is_whole && !is_there
     }

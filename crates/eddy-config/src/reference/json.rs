@@ -2,8 +2,8 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::read::{Shape, WordKind};
-use crate::yaml::{Form, Node};
+use crate::read::{ValueSchema, WordKind};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +32,13 @@ impl Json {
     }
 
     /// What `node` is in JSON, where `shape` can be written.
-    pub(super) fn of(node: &Node<'_>, shape: &Shape) -> Self {
+    pub(super) fn of(node: &YamlNode<'_>, shape: &ValueSchema) -> Self {
         match (&node.form, shape) {
-            (_, Shape::Either(one, other)) => Self::of(node, if is_fitting(node, one) { one } else { other }),
-            (_, Shape::Any) => Self::of_any(node),
-            (Form::Text { text, is_plain }, Shape::Word(word)) => match word.kind {
+            (_, ValueSchema::Either(one, other)) => {
+                Self::of(node, if is_fitting(node, one) { one } else { other })
+            }
+            (_, ValueSchema::Any) => Self::of_any(node),
+            (YamlNodeKind::Text { text, is_plain }, ValueSchema::Word(word)) => match word.kind {
                 WordKind::Flag => Self::Flag(text == "true"),
                 WordKind::Number { .. } | WordKind::TextOrNumber | WordKind::Decimal if *is_plain => {
                     text.parse().map_or_else(|_| Self::text(&**text), Self::Number)
@@ -45,16 +47,16 @@ impl Json {
                     Self::text(&**text)
                 }
             },
-            (Form::List(elements), Shape::List(shape)) => {
+            (YamlNodeKind::List(elements), ValueSchema::List(shape)) => {
                 Self::List(elements.iter().map(|element| Self::of(element, shape)).collect())
             }
-            (Form::Mapping { entries, .. }, Shape::Named { value, .. }) => Self::Object(
+            (YamlNodeKind::Mapping { entries, .. }, ValueSchema::Named { value, .. }) => Self::Object(
                 entries
                     .iter()
                     .map(|entry| (entry.key.text.to_string(), Self::of(&entry.value, value)))
                     .collect(),
             ),
-            (Form::Mapping { entries, .. }, Shape::Mapping(info)) => {
+            (YamlNodeKind::Mapping { entries, .. }, ValueSchema::Mapping(info)) => {
                 let known = |name: &str| info.keys.iter().find(|key| key.name == name);
                 let object = entries.iter().filter_map(|entry| {
                     let key = known(&entry.key.text)?;
@@ -63,41 +65,53 @@ impl Json {
                 Self::Object(object.collect())
             }
             // A test reads every default and example, so nothing else comes here.
-            (Form::Text { .. } | Form::List(_) | Form::Mapping { .. } | Form::Refused, _) => Self::text(""),
+            (
+                YamlNodeKind::Text { .. }
+                | YamlNodeKind::List(_)
+                | YamlNodeKind::Mapping { .. }
+                | YamlNodeKind::Refused,
+                _,
+            ) => Self::text(""),
         }
     }
 }
 
 impl Json {
     /// What `node` is in JSON where anything can be written.
-    fn of_any(node: &Node<'_>) -> Self {
+    fn of_any(node: &YamlNode<'_>) -> Self {
         match &node.form {
-            Form::Text { text, is_plain: true } => match &**text {
+            YamlNodeKind::Text { text, is_plain: true } => match &**text {
                 "true" | "false" => Self::Flag(text == "true"),
                 _ => text.parse().map_or_else(|_| Self::text(&**text), Self::Number),
             },
-            Form::Text { text, .. } => Self::text(&**text),
-            Form::List(elements) => Self::List(elements.iter().map(Self::of_any).collect()),
-            Form::Mapping { entries, .. } => Self::Object(
+            YamlNodeKind::Text { text, .. } => Self::text(&**text),
+            YamlNodeKind::List(elements) => Self::List(elements.iter().map(Self::of_any).collect()),
+            YamlNodeKind::Mapping { entries, .. } => Self::Object(
                 entries
                     .iter()
                     .map(|entry| (entry.key.text.to_string(), Self::of_any(&entry.value)))
                     .collect(),
             ),
-            Form::Refused => Self::text(""),
+            YamlNodeKind::Refused => Self::text(""),
         }
     }
 }
 
 /// Whether `node` is of the kind (scalar, list or mapping) that `shape` is.
-fn is_fitting(node: &Node<'_>, shape: &Shape) -> bool {
+fn is_fitting(node: &YamlNode<'_>, shape: &ValueSchema) -> bool {
     match (&node.form, shape) {
-        (Form::Text { .. }, Shape::Word(_))
-        | (Form::List(_), Shape::List(_))
-        | (Form::Mapping { .. }, Shape::Named { .. } | Shape::Mapping(_)) => true,
-        (_, Shape::Any) => true,
-        (_, Shape::Either(one, other)) => is_fitting(node, one) || is_fitting(node, other),
-        (Form::Text { .. } | Form::List(_) | Form::Mapping { .. } | Form::Refused, _) => false,
+        (YamlNodeKind::Text { .. }, ValueSchema::Word(_))
+        | (YamlNodeKind::List(_), ValueSchema::List(_))
+        | (YamlNodeKind::Mapping { .. }, ValueSchema::Named { .. } | ValueSchema::Mapping(_)) => true,
+        (_, ValueSchema::Any) => true,
+        (_, ValueSchema::Either(one, other)) => is_fitting(node, one) || is_fitting(node, other),
+        (
+            YamlNodeKind::Text { .. }
+            | YamlNodeKind::List(_)
+            | YamlNodeKind::Mapping { .. }
+            | YamlNodeKind::Refused,
+            _,
+        ) => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::text::{absence, definition, limit, paragraphs};
-use crate::read::{Count, KeyInfo, MappingInfo, Shape, Value, listed};
+use crate::read::{FromNode, KeyGroupCount, KeyInfo, MappingInfo, ValueSchema, listed};
 use crate::spec::GatewaySpec;
 
 /// The reference page in Markdown, as published in `docs/reference/config.md`.
@@ -20,25 +20,25 @@ pub fn reference_page() -> String {
 }
 
 /// A mapping and the path where it stands first.
-struct Section {
+struct ReferenceSection {
     path: String,
     info: MappingInfo,
 }
 
-fn collect(shape: &Shape, path: &str, sections: &mut Vec<Section>) {
+fn collect(shape: &ValueSchema, path: &str, sections: &mut Vec<ReferenceSection>) {
     match shape {
-        Shape::Word(_) | Shape::Any => {}
-        Shape::List(element) => collect(element, &format!("{path}[]"), sections),
-        Shape::Named { value, .. } => collect(value, &format!("{path}.NAME"), sections),
-        Shape::Either(one, other) => {
+        ValueSchema::Word(_) | ValueSchema::Any => {}
+        ValueSchema::List(element) => collect(element, &format!("{path}[]"), sections),
+        ValueSchema::Named { value, .. } => collect(value, &format!("{path}.NAME"), sections),
+        ValueSchema::Either(one, other) => {
             collect(one, path, sections);
             collect(other, path, sections);
         }
-        Shape::Mapping(info) => {
+        ValueSchema::Mapping(info) => {
             if sections.iter().any(|section| section.info.name == info.name) {
                 return;
             }
-            sections.push(Section { path: path.to_owned(), info: info.clone() });
+            sections.push(ReferenceSection { path: path.to_owned(), info: info.clone() });
             for key in &info.keys {
                 let dot = if path.is_empty() { "" } else { "." };
                 collect(&key.shape, &format!("{path}{dot}{}", key.name), sections);
@@ -47,7 +47,7 @@ fn collect(shape: &Shape, path: &str, sections: &mut Vec<Section>) {
     }
 }
 
-fn write_section(out: &mut String, section: &Section, all: &[Section]) {
+fn write_section(out: &mut String, section: &ReferenceSection, all: &[ReferenceSection]) {
     // Writing to a string never fails.
     let _ = writeln!(out, "## {}\n", heading(section));
     for paragraph in paragraphs(&section.info.about) {
@@ -55,9 +55,9 @@ fn write_section(out: &mut String, section: &Section, all: &[Section]) {
     }
     for group in section.info.groups {
         let count = match group.count {
-            Count::One => "Exactly one",
-            Count::OneOrMore => "At least one",
-            Count::NoneOrOne => "At most one",
+            KeyGroupCount::One => "Exactly one",
+            KeyGroupCount::OneOrMore => "At least one",
+            KeyGroupCount::NoneOrOne => "At most one",
         };
         let _ = writeln!(out, "{count} of {} is given.\n", listed(group.keys, "and"));
     }
@@ -66,8 +66,8 @@ fn write_section(out: &mut String, section: &Section, all: &[Section]) {
     }
 }
 
-fn heading(section: &Section) -> String {
-    let Section { path, info } = section;
+fn heading(section: &ReferenceSection) -> String {
+    let ReferenceSection { path, info } = section;
     match info.name {
         _ if path.is_empty() => "The outermost keys".to_owned(),
         name if path.ends_with(name) => format!("`{path}`"),
@@ -75,7 +75,7 @@ fn heading(section: &Section) -> String {
     }
 }
 
-fn write_key(out: &mut String, key: &KeyInfo, all: &[Section]) {
+fn write_key(out: &mut String, key: &KeyInfo, all: &[ReferenceSection]) {
     let mut facts = vec![type_text(&key.shape, all)];
     facts.extend(limit(&key.shape).map(ToOwned::to_owned));
     if key.is_required {
@@ -94,14 +94,16 @@ fn write_key(out: &mut String, key: &KeyInfo, all: &[Section]) {
     }
 }
 
-fn type_text(shape: &Shape, all: &[Section]) -> String {
+fn type_text(shape: &ValueSchema, all: &[ReferenceSection]) -> String {
     match shape {
-        Shape::Word(word) => word.what.clone(),
-        Shape::Any => "any value".to_owned(),
-        Shape::List(element) => format!("a list of: {}", type_text(element, all)),
-        Shape::Named { name, value } => format!("a mapping from {} to: {}", name.what, type_text(value, all)),
-        Shape::Either(one, other) => format!("{}, or {}", type_text(one, all), type_text(other, all)),
-        Shape::Mapping(info) => match all.iter().find(|section| section.info.name == info.name) {
+        ValueSchema::Word(word) => word.what.clone(),
+        ValueSchema::Any => "any value".to_owned(),
+        ValueSchema::List(element) => format!("a list of: {}", type_text(element, all)),
+        ValueSchema::Named { name, value } => {
+            format!("a mapping from {} to: {}", name.what, type_text(value, all))
+        }
+        ValueSchema::Either(one, other) => format!("{}, or {}", type_text(one, all), type_text(other, all)),
+        ValueSchema::Mapping(info) => match all.iter().find(|section| section.info.name == info.name) {
             Some(section) => {
                 format!("[{}](#{})", definition(info).replace('_', " "), anchor(&heading(section)))
             }
@@ -110,10 +112,14 @@ fn type_text(shape: &Shape, all: &[Section]) -> String {
     }
 }
 
-fn choices(shape: &Shape) -> &[(&'static str, &'static str)] {
+fn choices(shape: &ValueSchema) -> &[(&'static str, &'static str)] {
     match shape {
-        Shape::Word(word) => &word.choices,
-        Shape::List(_) | Shape::Named { .. } | Shape::Either(..) | Shape::Mapping(_) | Shape::Any => &[],
+        ValueSchema::Word(word) => &word.choices,
+        ValueSchema::List(_)
+        | ValueSchema::Named { .. }
+        | ValueSchema::Either(..)
+        | ValueSchema::Mapping(_)
+        | ValueSchema::Any => &[],
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::json::Json;
 use super::text::{absence, definition, limit, paragraphs};
-use crate::problem::Report;
-use crate::read::{Count, Group, KeyInfo, MappingInfo, Shape, Value, WordInfo, WordKind};
+use crate::problem::ProblemReport;
+use crate::read::{FromNode, KeyGroup, KeyGroupCount, KeyInfo, MappingInfo, ValueSchema, WordInfo, WordKind};
 use crate::spec::GatewaySpec;
 use crate::yaml::parse;
 
@@ -11,7 +11,9 @@ use crate::yaml::parse;
 ///
 /// An editor uses it when the first line of a file is `# yaml-language-server: $schema=` and its path.
 pub fn schema() -> String {
-    let Shape::Mapping(root) = GatewaySpec::shape() else { unreachable!("the outermost value is a mapping") };
+    let ValueSchema::Mapping(root) = GatewaySpec::shape() else {
+        unreachable!("the outermost value is a mapping")
+    };
     let mut definitions = Vec::new();
     let Json::Object(body) = mapping(&root, &mut definitions) else { unreachable!("a mapping is an object") };
     let mut schema = vec![
@@ -52,13 +54,13 @@ fn mapping(info: &MappingInfo, definitions: &mut Definitions) -> Json {
 }
 
 /// How many keys of a group are given.
-fn group(group: &Group) -> Json {
+fn group(group: &KeyGroup) -> Json {
     let each =
         Json::List(group.keys.iter().map(|key| Json::object([("required", Json::texts([*key]))])).collect());
     match group.count {
-        Count::One => Json::object([("oneOf", each)]),
-        Count::OneOrMore => Json::object([("anyOf", each)]),
-        Count::NoneOrOne => {
+        KeyGroupCount::One => Json::object([("oneOf", each)]),
+        KeyGroupCount::OneOrMore => Json::object([("anyOf", each)]),
+        KeyGroupCount::NoneOrOne => {
             let none = Json::object([("not", Json::object([("anyOf", each.clone())]))]);
             let Json::List(mut ways) = each else { unreachable!("a list, as made above") };
             ways.push(none);
@@ -89,28 +91,28 @@ fn property(key: &KeyInfo, definitions: &mut Definitions) -> Json {
 }
 
 /// A value of our own, written as YAML, in JSON.
-fn written(text: &str, shape: &Shape) -> Json {
-    let tree = parse(text, 0, &mut Report::new());
+fn written(text: &str, shape: &ValueSchema) -> Json {
+    let tree = parse(text, 0, &mut ProblemReport::new());
     tree.root.map_or_else(|| Json::text(""), |node| Json::of(&node, shape))
 }
 
-fn shape(of: &Shape, definitions: &mut Definitions) -> Json {
+fn shape(of: &ValueSchema, definitions: &mut Definitions) -> Json {
     match of {
-        Shape::Word(info) => word(info),
-        Shape::Any => Json::Object(Vec::new()),
-        Shape::List(element) => {
+        ValueSchema::Word(info) => word(info),
+        ValueSchema::Any => Json::Object(Vec::new()),
+        ValueSchema::List(element) => {
             Json::object([("type", Json::text("array")), ("items", shape(element, definitions))])
         }
-        Shape::Named { name, value } => Json::object([
+        ValueSchema::Named { name, value } => Json::object([
             ("type", Json::text("object")),
             ("propertyNames", word(name)),
             ("additionalProperties", shape(value, definitions)),
         ]),
-        Shape::Either(one, other) => {
+        ValueSchema::Either(one, other) => {
             let ways = vec![shape(one, definitions), shape(other, definitions)];
             Json::object([("anyOf", Json::List(ways))])
         }
-        Shape::Mapping(info) => {
+        ValueSchema::Mapping(info) => {
             let name = definition(info);
             if !definitions.iter().any(|(known, _)| *known == name) {
                 // Its place is taken before its own parts take theirs.

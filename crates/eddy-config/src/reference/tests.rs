@@ -2,22 +2,22 @@
 
 use eddy_upstream::ClusterTlsConfig;
 
-use crate::problem::{Report, SourceText};
-use crate::read::{Count, Group, KeyInfo, MappingInfo, Shape, Value};
+use crate::problem::{ProblemReport, SourceText};
+use crate::read::{FromNode, KeyGroup, KeyGroupCount, KeyInfo, MappingInfo, ValueSchema};
 use crate::spec::GatewaySpec;
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 use crate::yaml::parse;
-use crate::{Config, check};
+use crate::{GatewayConfig, check};
 
-fn mappings(shape: &Shape, found: &mut Vec<MappingInfo>) {
+fn mappings(shape: &ValueSchema, found: &mut Vec<MappingInfo>) {
     match shape {
-        Shape::Word(_) | Shape::Any => {}
-        Shape::List(inner) | Shape::Named { value: inner, .. } => mappings(inner, found),
-        Shape::Either(one, other) => {
+        ValueSchema::Word(_) | ValueSchema::Any => {}
+        ValueSchema::List(inner) | ValueSchema::Named { value: inner, .. } => mappings(inner, found),
+        ValueSchema::Either(one, other) => {
             mappings(one, found);
             mappings(other, found);
         }
-        Shape::Mapping(info) => {
+        ValueSchema::Mapping(info) => {
             found.push(info.clone());
             info.keys.iter().for_each(|key| mappings(&key.shape, found));
         }
@@ -30,7 +30,7 @@ fn every_default_and_example_can_be_read() {
     mappings(&GatewaySpec::shape(), &mut all);
     for key in all.iter().flat_map(|info| &info.keys) {
         for text in [Some(key.example), key.default].into_iter().flatten() {
-            let mut report = Report::new();
+            let mut report = ProblemReport::new();
             let root = parse(text, 0, &mut report).root.unwrap();
             let is_read = (key.is_readable)(&root, &mut report);
             let source = SourceText::new(key.name, text);
@@ -58,11 +58,11 @@ enum Defaults {
 }
 
 /// A value of `shape` with what is required, and with defaults if so chosen; `None` when there is nothing to write.
-fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
+fn write(shape: &ValueSchema, key: &KeyInfo, defaults: Defaults) -> Option<String> {
     match shape {
-        Shape::Word(_) | Shape::Any => None,
-        Shape::List(element) => {
-            if let Shape::Mapping(info) = &**element
+        ValueSchema::Word(_) | ValueSchema::Any => None,
+        ValueSchema::List(element) => {
+            if let ValueSchema::Mapping(info) = &**element
                 && info.name == "a rule"
             {
                 let rules = info.groups[0].keys.iter().map(|choice| write_mapping(info, choice, defaults));
@@ -70,8 +70,9 @@ fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
             }
             write(element, key, defaults).map(|element| format!("[{element}]"))
         }
-        Shape::Named { value, .. } if matches!(&**value, Shape::Mapping(info) if info.name == "a filter") => {
-            let Shape::Mapping(info) = &**value else { return None };
+        ValueSchema::Named { value, .. } if matches!(&**value, ValueSchema::Mapping(info) if info.name == "a filter") =>
+        {
+            let ValueSchema::Mapping(info) = &**value else { return None };
             let filters = info.groups[0]
                 .keys
                 .iter()
@@ -79,7 +80,7 @@ fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
                 .map(|(number, choice)| format!("f{number}: {}", write_mapping(info, choice, defaults)));
             Some(format!("{{{}}}", filters.collect::<Vec<_>>().join(", ")))
         }
-        Shape::Named { value, .. } => {
+        ValueSchema::Named { value, .. } => {
             let name = match key.name {
                 "routes" => "site",
                 "filters" => "f0",
@@ -89,16 +90,16 @@ fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
             };
             write(value, key, defaults).map(|value| format!("{{{name}: {value}}}"))
         }
-        Shape::Either(one, other) => write(other, key, defaults).or_else(|| write(one, key, defaults)),
-        Shape::Mapping(info) => {
+        ValueSchema::Either(one, other) => write(other, key, defaults).or_else(|| write(one, key, defaults)),
+        ValueSchema::Mapping(info) => {
             let first = first_choice(info);
             Some(write_mapping(info, first, defaults)).filter(|text| text != "{}")
         }
     }
 }
 
-fn choices(info: &MappingInfo) -> impl Iterator<Item = &Group> {
-    info.groups.iter().filter(|group| group.count == Count::One)
+fn choices(info: &MappingInfo) -> impl Iterator<Item = &KeyGroup> {
+    info.groups.iter().filter(|group| group.count == KeyGroupCount::One)
 }
 
 fn first_choice(info: &MappingInfo) -> &'static str {
@@ -109,7 +110,7 @@ fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String
     let first = first_choice(info);
     let mut parts = Vec::new();
     // A rewrite may be left out, and its path may use only what the rule's path captures.
-    let is_needed = |group: &&Group| group.count == Count::OneOrMore && info.name != "a rewrite";
+    let is_needed = |group: &&KeyGroup| group.count == KeyGroupCount::OneOrMore && info.name != "a rewrite";
     let needed = info.groups.iter().filter(is_needed);
     // A file with a chain of certificates goes with that of its key.
     let key_of_chain = (info.name == "a certificate").then_some("key");
@@ -132,8 +133,8 @@ fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String
     format!("{{{}}}", parts.join(", "))
 }
 
-fn config(defaults: Defaults) -> (String, Config) {
-    let Shape::Mapping(info) = GatewaySpec::shape() else { panic!("a mapping") };
+fn config(defaults: Defaults) -> (String, GatewayConfig) {
+    let ValueSchema::Mapping(info) = GatewaySpec::shape() else { panic!("a mapping") };
     // The examples name two clusters more.
     let others = "clusters: {logs: {endpoints: ['127.0.0.1:1'], protocol: http2}, users-west: {endpoints: ['127.0.0.1:2']}, users: {";
     let text = write_mapping(&info, "", defaults).replace("clusters: {users: {", others);

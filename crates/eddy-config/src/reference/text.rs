@@ -1,6 +1,6 @@
 //! Turns doc comments and titles into text for the schema and the page.
 
-use crate::read::{KeyInfo, MappingInfo, Shape};
+use crate::read::{KeyInfo, MappingInfo, ValueSchema};
 
 /// The paragraphs of a doc comment, each on one line.
 pub(super) fn paragraphs(doc: &str) -> Vec<String> {
@@ -38,10 +38,12 @@ pub(super) fn absence(key: &KeyInfo) -> Option<String> {
 }
 
 /// The range of a value, or of the elements of a list.
-pub(super) fn limit(shape: &Shape) -> Option<&str> {
+pub(super) fn limit(shape: &ValueSchema) -> Option<&str> {
     match shape {
-        Shape::Word(word) => word.limit.as_deref(),
-        Shape::List(element) => limit(element),
-        Shape::Named { .. } | Shape::Either(..) | Shape::Mapping(_) | Shape::Any => None,
+        ValueSchema::Word(word) => word.limit.as_deref(),
+        ValueSchema::List(element) => limit(element),
+        ValueSchema::Named { .. } | ValueSchema::Either(..) | ValueSchema::Mapping(_) | ValueSchema::Any => {
+            None
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The keys of certificates that are ordered.
 
-use crate::value::{ChallengeName, DirectoryUrl, EmailAddress, FilePath, Name};
+use crate::value::{ChallengeName, ConfigName, DirectoryUrl, EmailAddress, FilePath};
 
 mapping! {
     /// An authority that certificates are ordered from (ACME, RFC 8555).
@@ -21,7 +21,7 @@ mapping! {
         /// How hosts are proven to be served here.
         optional challenge: ChallengeName, default "tls-alpn-01", example "http-01";
         /// The kind of certificate, of those that the authority offers.
-        optional profile: Name, otherwise "the authority chooses", example "shortlived";
+        optional profile: ConfigName, otherwise "the authority chooses", example "shortlived";
         /// Who vouches for the authority's own certificate: a PEM file.
         optional authorities: FilePath, otherwise "the authorities of the machine", example "internal.pem";
     }

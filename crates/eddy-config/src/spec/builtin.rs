@@ -2,10 +2,10 @@
 
 use super::EditsSpec;
 use crate::config::AddressBlock;
-use crate::read::{At, Boxed, Named};
+use crate::read::{Boxed, NamedMap, Spanned};
 use crate::value::{
-    EnumFormName, FieldName, FieldNameOrAll, FilePath, IdFormatName, JsonNamesName, MethodOrAll, Number,
-    OriginText, Percent, RateFieldsName, RateKeyName, Size, StreamFormName, Text, Time, UnknownName,
+    BoundedText, ByteSize, EnumFormName, FieldName, FieldNameOrAll, FilePath, IdFormatName, JsonNamesName,
+    MethodOrAll, Number, OriginText, Percent, RateFieldsName, RateKeyName, StreamFormName, Time, UnknownName,
     UnknownRequestsName, UserName,
 };
 
@@ -17,13 +17,13 @@ mapping! {
     BasicAuthSpec as "basic_auth" {
         /// Users, and for each a hash as in `file`, or the password itself. A password that begins with `{` or `$` is
         /// written behind `{PLAIN}`.
-        optional users: Named<UserName, Text<1024>>, otherwise "those of `file`", example "{alice: '$2y$10$abcdefghijklmnopqrstuuM5mQ8M5myIEaBDev7HcpLnIZwoCz6rq'}";
+        optional users: NamedMap<UserName, BoundedText<1024>>, otherwise "those of `file`", example "{alice: '$2y$10$abcdefghijklmnopqrstuuM5mQ8M5myIEaBDev7HcpLnIZwoCz6rq'}";
         /// A file of lines `user:hash`, as `htpasswd -B` writes it: bcrypt (`$2a$`, `$2b$`, `$2y$`), SHA-crypt (`$5$`,
         /// `$6$`) or `{SHA}`. It is read when the configuration is. A relative path begins where the configuration
         /// file lies. Where a user stands in both, `users` holds.
         optional file: FilePath, otherwise "those of `users`", example "./users.htpasswd";
         /// What a browser shows when it asks for the password.
-        optional realm: Text<256>, default "restricted", example "the back office";
+        optional realm: BoundedText<256>, default "restricted", example "the back office";
         /// The field that tells the endpoint the user's name; a client's own is removed. Filters find the name in the
         /// metadata `auth`/`user`.
         optional user_header: FieldName, otherwise "the endpoint is not told", example "x-user";
@@ -72,13 +72,13 @@ mapping! {
     CorsSpec as "cors" {
         /// Sites that may: one as in `https://example.com`, all below a name as in `https://*.example.com`, a regular
         /// expression behind `~` that the whole origin matches, or `*` for all.
-        required origins: Vec<At<OriginText>>, example "['https://example.com', 'https://*.example.org']";
+        required origins: Vec<Spanned<OriginText>>, example "['https://example.com', 'https://*.example.org']";
         /// Methods that they may use; `*` for all.
-        optional methods: Vec<At<MethodOrAll>>, default "[GET, HEAD, POST]", example "[GET, PUT, DELETE]";
+        optional methods: Vec<Spanned<MethodOrAll>>, default "[GET, HEAD, POST]", example "[GET, PUT, DELETE]";
         /// Fields that they may send beside the harmless ones; `*` for all.
-        optional headers: Vec<At<FieldNameOrAll>>, default "[]", example "[authorization, content-type]";
+        optional headers: Vec<Spanned<FieldNameOrAll>>, default "[]", example "[authorization, content-type]";
         /// Fields of the response that they may read beside the harmless ones; `*` for all.
-        optional expose: Vec<At<FieldNameOrAll>>, default "[]", example "[x-request-id]";
+        optional expose: Vec<Spanned<FieldNameOrAll>>, default "[]", example "[x-request-id]";
         /// Whether requests may carry cookies and passwords. Not together with the origin `*`.
         optional credentials: bool, default "false", example "true";
         /// How long a browser may remember the answer to a preflight.
@@ -91,9 +91,9 @@ mapping! {
     /// is not in it is refused. The answer is 403.
     IpAccessSpec as "ip_access" {
         /// Addresses that are kept out.
-        optional deny: Vec<At<AddressBlock>>, otherwise "none", example "[203.0.113.0/24]";
+        optional deny: Vec<Spanned<AddressBlock>>, otherwise "none", example "[203.0.113.0/24]";
         /// Addresses that are let in. Clients of a Unix socket have no address and are never in it.
-        optional allow: Vec<At<AddressBlock>>, otherwise "all", example "[10.0.0.0/8, 'fd00::/8']";
+        optional allow: Vec<Spanned<AddressBlock>>, otherwise "all", example "[10.0.0.0/8, 'fd00::/8']";
         /// Whose address counts.
         optional client: ClientSpec, otherwise "the peer's", example "{forwarded_position: 1, trusted: [10.0.0.1]}";
         group OneOrMore of deny allow;
@@ -108,7 +108,7 @@ mapping! {
         /// Which address of `X-Forwarded-For`, counted from the end: 1 is the one that the proxy in front wrote.
         required forwarded_position: Number<1, 16>, example "1";
         /// The proxies in front; peers that come by a Unix socket are always trusted.
-        required trusted: Vec<At<AddressBlock>>, example "[10.0.0.0/8]";
+        required trusted: Vec<Spanned<AddressBlock>>, example "[10.0.0.0/8]";
     }
 }
 
@@ -120,7 +120,7 @@ mapping! {
         /// What a new id looks like.
         optional format: IdFormatName, default "uuid7", example "hex";
         /// Peers whose own id is kept, if it is made of 1 to 128 visible characters. Everyone else's is replaced.
-        optional trusted: Vec<At<AddressBlock>>, default "[]", example "[10.0.0.0/8]";
+        optional trusted: Vec<Spanned<AddressBlock>>, default "[]", example "[10.0.0.0/8]";
         /// Whether the client is told the id, in the same field.
         optional respond: bool, default "false", example "true";
     }
@@ -160,9 +160,9 @@ mapping! {
     /// Refuses bodies that are too large: by their length before they are read, else when they grow too large.
     BodyLimitSpec as "body_limit" {
         /// Largest body of a request. Beyond it the answer is 413.
-        optional request: Size<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "10MiB";
+        optional request: ByteSize<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "10MiB";
         /// Largest body of a response. Beyond it the answer is 502, or the response is cut off if it has begun.
-        optional response: Size<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "100MiB";
+        optional response: ByteSize<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "100MiB";
         group OneOrMore of request response;
     }
 }
@@ -176,7 +176,7 @@ mapping! {
         /// Answer requests instead of passing them on.
         optional abort: AbortSpec, otherwise "none are", example "{status: 503, percent: 0.1}";
         /// Only requests that have these fields, all of them: a name and the whole value, or `*` for any.
-        optional headers: Named<FieldName, Text<4096>>, otherwise "all requests", example "{x-test: slow}";
+        optional headers: NamedMap<FieldName, BoundedText<4096>>, otherwise "all requests", example "{x-test: slow}";
         group OneOrMore of delay abort;
     }
 }
@@ -210,7 +210,7 @@ mapping! {
         /// configuration is. A relative path begins where the configuration file lies.
         required descriptors: FilePath, example "./library.binpb";
         /// Full names of the services.
-        optional services: Vec<At<Text<256>>>, otherwise "all of the descriptors", example "[library.v1.Library]";
+        optional services: Vec<Spanned<BoundedText<256>>>, otherwise "all of the descriptors", example "[library.v1.Library]";
         /// Whether methods without `google.api.http` are called with `POST /package.Service/Method`, the message as the body.
         optional auto: bool, default "false", example "true";
         /// What becomes of requests that are none of a method.
@@ -220,7 +220,7 @@ mapping! {
         /// What becomes of members of JSON, and names of enums, that the message does not have.
         optional unknown_fields: UnknownName, default "refuse", example "ignore";
         /// Query parameters that are for somebody else.
-        optional ignore_parameters: Vec<At<Text<256>>>, default "[]", example "[key, alt]";
+        optional ignore_parameters: Vec<Spanned<BoundedText<256>>>, default "[]", example "[key, alt]";
         /// How the messages of a stream stand in a response. A client that accepts `application/x-ndjson` or
         /// `text/event-stream` gets that.
         optional stream: StreamFormName, default "array", example "lines";
@@ -231,7 +231,7 @@ mapping! {
         /// Whether fields that have their default stand in responses.
         optional defaults: bool, default "false", example "true";
         /// Largest message, on the wire or as JSON. Beyond it the answer is 413, or 502 for one of the endpoint's.
-        optional message_bytes_max: Size<1024, 8_388_608>, default "4MiB", example "1MiB";
+        optional message_bytes_max: ByteSize<1024, 8_388_608>, default "4MiB", example "1MiB";
         /// Whether the rule is looked up again, by the path of the method in gRPC.
         optional reroute: bool, default "false", example "true";
     }

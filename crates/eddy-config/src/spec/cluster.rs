@@ -3,15 +3,18 @@
 use eddy_upstream::{Balance, LinkProtocol};
 
 use super::tls::ClusterTlsSpec;
-use crate::read::{At, Either};
-use crate::value::{Endpoint, FieldName, HostAndPort, Name, Number, ParameterName, PathText, Text, Time};
+use crate::read::{Either, Spanned};
+use crate::value::{
+    BoundedText, ConfigName, EndpointAddressText, FieldName, HostAndPort, Number, ParameterName, PathText,
+    Time,
+};
 
 mapping! {
     /// A cluster: endpoints that answer alike, and how requests are spread over them.
     ClusterSpec as "a cluster" {
         /// Where requests go; at least one. A name may stand for several addresses and is resolved again when its
         /// records expire.
-        required endpoints: Vec<At<Either<Endpoint, EndpointSpec>>>, example "[127.0.0.1:9000, 'users.internal:80']";
+        required endpoints: Vec<Spanned<Either<EndpointAddressText, EndpointSpec>>>, example "[127.0.0.1:9000, 'users.internal:80']";
         /// What endpoints are spoken to in. Over TLS `http2` and `auto` are agreed on in the handshake (ALPN); in the clear
         /// endpoints have to know it ("prior knowledge").
         optional protocol: LinkProtocol, default "http1", example "http2";
@@ -72,13 +75,13 @@ mapping! {
     /// An endpoint with a weight.
     EndpointSpec as "an endpoint" {
         /// Where it is: an address and port, a name and port, or a Unix socket.
-        required address: Endpoint, example "127.0.0.1:9000";
+        required address: EndpointAddressText, example "127.0.0.1:9000";
         /// Its share of the requests relative to the other endpoints.
         optional weight: Number<1, 1000>, default "1", example "3";
         /// Endpoints of priority 0 are asked first; those of the next one as the ones before fail, see `overprovision_percent`.
         optional priority: Number<0, 15>, default "0", example "1";
         /// The zone that it stands in.
-        optional zone: Name, otherwise "it is asked like those of eddy's own zone", example "eu-1b";
+        optional zone: ConfigName, otherwise "it is asked like those of eddy's own zone", example "eu-1b";
     }
 }
 
@@ -142,7 +145,7 @@ mapping! {
         /// The host that is asked for.
         optional host: HostAndPort, otherwise "the name or address of the endpoint", example "users.internal";
         /// The statuses of an endpoint that is well.
-        optional statuses: Vec<At<Number<200, 599>>>, default "[200]", example "[200, 204]";
+        optional statuses: Vec<Spanned<Number<200, 599>>>, default "[200]", example "[200, 204]";
     }
 }
 
@@ -150,7 +153,7 @@ mapping! {
     /// A question to gRPC's own health service.
     GrpcProbeSpec as "grpc of health" {
         /// The service that is asked for.
-        optional service: Text<256>, otherwise "the server as a whole", example "library.v1.Library";
+        optional service: BoundedText<256>, otherwise "the server as a whole", example "library.v1.Library";
         /// The host that is asked for.
         optional host: HostAndPort, otherwise "the name or address of the endpoint", example "users.internal";
     }

@@ -22,37 +22,37 @@ macro_rules! mapping {
         pub(crate) struct $name {
             $(
                 $(#[doc = $text])+
-                pub(crate) $key: Option<crate::read::At<$value>>,
+                pub(crate) $key: Option<crate::read::Spanned<$value>>,
             )+
         }
 
         impl $name {
             const TITLE: &str = $title;
             const KEYS: &[&str] = &[$(mapping!(@name $key)),+];
-            const GROUPS: &[crate::read::Group] = &[$(
-                crate::read::Group {
-                    count: crate::read::Count::$count,
+            const GROUPS: &[crate::read::KeyGroup] = &[$(
+                crate::read::KeyGroup {
+                    count: crate::read::KeyGroupCount::$count,
                     keys: &[$(mapping!(@name $member)),+],
                 }
             ),*];
         }
 
-        impl crate::read::Value for $name {
-            fn read(node: &crate::yaml::Node<'_>, report: &mut crate::problem::Report) -> Option<Self> {
+        impl crate::read::FromNode for $name {
+            fn read(node: &crate::yaml::YamlNode<'_>, report: &mut crate::problem::ProblemReport) -> Option<Self> {
                 let mut spec = Self::default();
                 // Made once, however many keys are unknown.
-                static SHAPE: std::sync::LazyLock<crate::read::Shape> =
-                    std::sync::LazyLock::new(<$name as crate::read::Value>::shape);
+                static SHAPE: std::sync::LazyLock<crate::read::ValueSchema> =
+                    std::sync::LazyLock::new(<$name as crate::read::FromNode>::shape);
                 let mut meant: Vec<&'static str> = Vec::new();
                 for entry in crate::read::entries_of::<Self>(node, report)? {
                     match &*entry.key.text {
                         $(key if key == mapping!(@name $key) => {
-                            spec.$key = crate::read::At::read(&entry.value, report);
+                            spec.$key = crate::read::Spanned::read(&entry.value, report);
                         })+
                         _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, || &SHAPE, report)),
                     }
                 }
-                let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };
+                let entries = crate::read::MappingContext { node, title: Self::TITLE, meant: &meant };
                 $(mapping!(@$need entries, $key, $example, report);)+
                 for group in Self::GROUPS {
                     entries.note_group(group, report);
@@ -60,8 +60,8 @@ macro_rules! mapping {
                 Some(spec)
             }
 
-            fn shape() -> crate::read::Shape {
-                crate::read::Shape::Mapping(crate::read::MappingInfo {
+            fn shape() -> crate::read::ValueSchema {
+                crate::read::ValueSchema::Mapping(crate::read::MappingInfo {
                     name: Self::TITLE,
                     about: concat!($($about, "\n"),+).to_owned(),
                     keys: vec![$(
@@ -72,17 +72,17 @@ macro_rules! mapping {
                             default: mapping!(@option $($default)?),
                             otherwise: mapping!(@option $($otherwise)?),
                             example: $example,
-                            shape: <$value as crate::read::Value>::shape(),
+                            shape: <$value as crate::read::FromNode>::shape(),
                             #[cfg(test)]
-                            is_readable: |node, report| crate::read::At::<$value>::read(node, report).is_some(),
+                            is_readable: |node, report| crate::read::Spanned::<$value>::read(node, report).is_some(),
                         }
                     ),+],
                     groups: Self::GROUPS,
                 })
             }
 
-            fn fits(node: &crate::yaml::Node<'_>) -> bool {
-                matches!(node.form, crate::yaml::Form::Mapping { .. })
+            fn fits(node: &crate::yaml::YamlNode<'_>) -> bool {
+                matches!(node.form, crate::yaml::YamlNodeKind::Mapping { .. })
             }
         }
     };

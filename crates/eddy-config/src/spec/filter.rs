@@ -8,7 +8,7 @@ use super::lua::{LuaRuleSpec, LuaSpec};
 use super::messages::{FilterFieldsSpec, MessageFieldsSpec, RedactSpec};
 use super::wasm::WasmSpec;
 use crate::read::{Any, Boxed, Deferred};
-use crate::value::{FailureName, FilePath, Name, Number, Size, Time};
+use crate::value::{ByteSize, ConfigName, FailureName, FilePath, Number, Time};
 
 mapping! {
     /// A filter: what runs it, how it is configured, and what becomes of an exchange in which it fails. Listeners
@@ -60,7 +60,7 @@ mapping! {
         optional blocking: bool, default "false", example "true";
         /// Largest body that is collected when the filter asks for the whole. Beyond it the answer is 413 to a request
         /// and 502 to a response.
-        optional body_bytes_max: Size<0, 1_073_741_824>, default "1MiB", example "10MiB";
+        optional body_bytes_max: ByteSize<0, 1_073_741_824>, default "1MiB", example "10MiB";
         /// Most requests of the filter's own to clusters that one exchange has under way. Beyond it a call is refused.
         optional calls_per_exchange: Number<1, 1024>, default "16", example "4";
         /// Most requests of the filter's own to clusters under way, of all workers together, that no exchange waits for:
@@ -78,7 +78,7 @@ mapping! {
     /// one Go runtime.
     GoSpec as "a filter in Go" {
         /// The name under which the package registers it.
-        required filter: Name, example "basic-auth";
+        required filter: ConfigName, example "basic-auth";
         /// The folder of its package. A relative path begins where the configuration file lies.
         optional package: FilePath, example "./filters/auth";
         /// A library that was built before, by `eddy filter build`.
@@ -91,7 +91,7 @@ mapping! {
     /// Where a filter in a shared library comes from.
     NativeSpec as "a native filter" {
         /// Its name in the library.
-        required filter: Name, example "mark";
+        required filter: ConfigName, example "mark";
         /// The library. A relative path begins where the configuration file lies.
         required library: FilePath, example "./libmark.so";
     }

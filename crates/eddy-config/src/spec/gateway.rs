@@ -2,9 +2,10 @@
 
 use super::{AcmeSpec, ClusterSpec, FilterSpec, KubernetesSpec, ListenerSpec, RuleSpec, TableSpec};
 use crate::config::{LogFormat, LogTarget};
-use crate::read::{At, Either, Named};
+use crate::read::{Either, NamedMap, Spanned};
 use crate::value::{
-    AdminAddress, Level, MetadataName, Name, Number, RecordKey, Size, Text, Time, TimeZoneName,
+    AdminAddress, BoundedText, ByteSize, ConfigName, LogLevelName, MetadataName, Number, RecordKey, Time,
+    TimeZoneName,
 };
 
 mapping! {
@@ -16,7 +17,7 @@ mapping! {
         /// Number of workers; each serves clients on a thread of its own.
         optional workers: Number<1, 256>, otherwise "one for each core that eddy may use", example "4";
         /// The zone that eddy stands in: endpoints of the same `zone` are asked before others.
-        optional zone: Name, otherwise "endpoints of all zones are alike", example "eu-1a";
+        optional zone: ConfigName, otherwise "endpoints of all zones are alike", example "eu-1a";
         /// Longest time that stopping or leaving an old version waits for exchanges to end.
         optional drain_timeout: Time<0, 3_600_000>, default "30s", example "1m";
         /// Where metrics, health and the running configuration are served.
@@ -34,15 +35,15 @@ mapping! {
         /// which are faults of eddy. A check takes the longer the more rules there are.
         optional route_check: Number<0, 1_000_000_000>, default "0", example "10000";
         /// Where clients connect, and what is served there; at least one.
-        optional listeners: Vec<At<ListenerSpec>>, otherwise "another file must have them", example "[{address: 127.0.0.1:8080, routes: site}]";
+        optional listeners: Vec<Spanned<ListenerSpec>>, otherwise "another file must have them", example "[{address: 127.0.0.1:8080, routes: site}]";
         /// Route tables by name: lists of rules. Which rule wins is decided by how specific it is, not by its place:
         /// the most specific host; then an exact path, the longest prefix, a regex; then a method, the number of
         /// header and of query conditions; then the order of the file. `eddy explain` shows it for a request.
-        optional routes: Named<Name, Either<Vec<At<RuleSpec>>, TableSpec>>, otherwise "there are none", example "{site: [{cluster: users}]}";
+        optional routes: NamedMap<ConfigName, Either<Vec<Spanned<RuleSpec>>, TableSpec>>, otherwise "there are none", example "{site: [{cluster: users}]}";
         /// Clusters by name: where requests go.
-        optional clusters: Named<Name, ClusterSpec>, otherwise "there are none", example "{users: {endpoints: [127.0.0.1:9001]}}";
+        optional clusters: NamedMap<ConfigName, ClusterSpec>, otherwise "there are none", example "{users: {endpoints: [127.0.0.1:9001]}}";
         /// Filters by name; listeners and rules name them.
-        optional filters: Named<Name, FilterSpec>, otherwise "there are none", example "{cors: {cors: {origins: ['https://example.com']}}}";
+        optional filters: NamedMap<ConfigName, FilterSpec>, otherwise "there are none", example "{cors: {cors: {origins: ['https://example.com']}}}";
         /// An authority that certificates are ordered from (ACME, RFC 8555), for the hosts that certificates of listeners name
         /// with `acme`.
         optional acme: AcmeSpec, otherwise "certificates come from files alone", example "{store: /var/lib/eddy/acme, terms_accepted: true}";
@@ -66,7 +67,7 @@ mapping! {
     /// eddy's own messages, which go to standard error.
     LogSpec as "log" {
         /// The least important messages that are written.
-        optional level: Level, default "info", example "debug";
+        optional level: LogLevelName, default "info", example "debug";
         /// How a message is written.
         optional format: LogFormat, default "text", example "json";
     }
@@ -89,7 +90,7 @@ mapping! {
         optional step: bool, default "false", example "true";
         /// What filters have noted of the exchange and records are to have, by the key that it gets there: `space.key` of
         /// the metadata. A value is written as the JSON that it is; what nobody has noted is left out, as text it is `-`.
-        optional metadata: Named<RecordKey, MetadataName>, otherwise "none", example "{tenant: message_fields.tenant, user: auth.user}";
+        optional metadata: NamedMap<RecordKey, MetadataName>, otherwise "none", example "{tenant: message_fields.tenant, user: auth.user}";
         group OneOrMore of file grpc;
     }
 }
@@ -101,20 +102,20 @@ mapping! {
     /// could not be given is sent again, after a pause that grows up to 10 s.
     LogServiceSpec as "grpc of access_log" {
         /// The cluster of the service. gRPC needs `protocol: http2`, or `auto` over TLS.
-        required cluster: Name, example "logs";
+        required cluster: ConfigName, example "logs";
         /// The name of the log, by which the service tells it from others.
-        optional log_name: Text<256>, default "eddy", example "edge";
+        optional log_name: BoundedText<256>, default "eddy", example "edge";
         /// The id of the node that the service is told.
-        optional node: Text<256>, otherwise "none is told", example "edge-1";
+        optional node: BoundedText<256>, otherwise "none is told", example "edge-1";
         /// Bytes of records after which a batch is sent.
-        optional batch_bytes: Size<1024, 1_048_576>, default "16KiB", example "64KiB";
+        optional batch_bytes: ByteSize<1024, 1_048_576>, default "16KiB", example "64KiB";
         /// Longest time that a record waits for its batch.
         optional interval: Time<100, 60_000>, default "1s", example "5s";
         /// Longest wait for the answer to a batch, connecting and all.
         optional timeout: Time<100, 60_000>, default "5s", example "2s";
         /// Bytes of records that a worker holds while the service can't be reached; what comes beyond is dropped and
         /// counted.
-        optional held_bytes: Size<65_536, 268_435_456>, default "1MiB", example "16MiB";
+        optional held_bytes: ByteSize<65_536, 268_435_456>, default "1MiB", example "16MiB";
     }
 }
 

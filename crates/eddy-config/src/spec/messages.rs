@@ -1,9 +1,9 @@
 //! The keys of the filters that look into protobuf messages.
 
-use crate::read::{At, Named};
+use crate::read::{NamedMap, Spanned};
 use crate::value::{
-    AnyValuesName, DirectionsName, FieldName, FilePath, Number, RecordKey, RedactEditName, Size, Text,
-    UnreadableName, WhichMessageName,
+    AnyValuesName, BoundedText, ByteSize, DirectionsName, FieldName, FilePath, Number, RecordKey,
+    RedactEditName, UnreadableName, WhichMessageName,
 };
 
 mapping! {
@@ -15,21 +15,21 @@ mapping! {
         /// configuration is. A relative path begins where the configuration file lies.
         required descriptors: FilePath, example "./orders.binpb";
         /// Fields of messages in requests, by the key that they get in the metadata.
-        optional request: Named<RecordKey, RequestFieldSpec>, otherwise "none", example "{tenant: {path: customer.tenant, header: x-tenant}}";
+        optional request: NamedMap<RecordKey, RequestFieldSpec>, otherwise "none", example "{tenant: {path: customer.tenant, header: x-tenant}}";
         /// Fields of messages in responses, by the key that they get in the metadata.
-        optional response: Named<RecordKey, MessageFieldSpec>, otherwise "none", example "{total: {path: total.units}}";
+        optional response: NamedMap<RecordKey, MessageFieldSpec>, otherwise "none", example "{total: {path: total.units}}";
         /// The full name of the message that the body of a request is, where it is of no method: under
         /// `application/x-protobuf` and its like.
-        optional request_message: Text<512>, otherwise "such bodies pass unread", example "orders.v1.Order";
+        optional request_message: BoundedText<512>, otherwise "such bodies pass unread", example "orders.v1.Order";
         /// The same of responses.
-        optional response_message: Text<512>, otherwise "such bodies pass unread", example "orders.v1.Receipt";
+        optional response_message: BoundedText<512>, otherwise "such bodies pass unread", example "orders.v1.Receipt";
         /// From which of several messages fields are taken. Headers come from the first.
         optional which: WhichMessageName, default "first", example "last";
         /// What becomes of a request whose first message can't be read, though a field of it is to become a header:
         /// malformed, compressed, or too large. Where no field becomes a header, such requests always go on.
         optional unreadable: UnreadableName, default "refuse", example "pass";
         /// Largest message that is looked into. The head of a request waits so long where a field becomes a header.
-        optional message_bytes_max: Size<1024, 8_388_608>, default "64KiB", example "1MiB";
+        optional message_bytes_max: ByteSize<1024, 8_388_608>, default "64KiB", example "1MiB";
         /// Whether the rule is looked up again, with the headers.
         optional reroute: bool, default "false", example "true";
         group OneOrMore of request response;
@@ -40,9 +40,9 @@ mapping! {
     /// A field of messages in requests.
     RequestFieldSpec as "a field of a request" {
         /// Where it is in the message of a call: `customer.tenant`, `items.article`, `labels["env"]`.
-        required path: Text<1024>, example "customer.tenant";
+        required path: BoundedText<1024>, example "customer.tenant";
         /// Full names of the messages.
-        optional messages: Vec<At<Text<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceRequest]";
+        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceRequest]";
         /// The header that it becomes. A client's own is removed, from every request. Of a text, what a header can't
         /// hold and `%` stand as `%` and two digits.
         optional header: FieldName, otherwise "it becomes none", example "x-tenant";
@@ -60,9 +60,9 @@ mapping! {
     /// A field of messages in responses.
     MessageFieldSpec as "a field of a response" {
         /// Where it is in the message of a call: `total.units`, `items.article`, `labels["env"]`.
-        required path: Text<1024>, example "total.units";
+        required path: BoundedText<1024>, example "total.units";
         /// Full names of the messages.
-        optional messages: Vec<At<Text<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceReply]";
+        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceReply]";
         /// Whether the metadata has, under `KEY_at`, where the values stand in the body, too.
         optional places: bool, default "false", example "true";
         /// Most values of a field that can have several.
@@ -81,14 +81,14 @@ mapping! {
         /// configuration is. A relative path begins where the configuration file lies.
         required descriptors: FilePath, example "./orders.binpb";
         /// Fields of messages in requests, by the key under which the filter asks for them.
-        optional request: Named<RecordKey, FilterFieldSpec>, otherwise "none", example "{tenant: {path: customer.tenant}}";
+        optional request: NamedMap<RecordKey, FilterFieldSpec>, otherwise "none", example "{tenant: {path: customer.tenant}}";
         /// Fields of messages in responses, by the key under which the filter asks for them.
-        optional response: Named<RecordKey, FilterFieldSpec>, otherwise "none", example "{total: {path: total.units}}";
+        optional response: NamedMap<RecordKey, FilterFieldSpec>, otherwise "none", example "{total: {path: total.units}}";
         /// The full name of the message that the body of a request is, where it is of no method: under
         /// `application/x-protobuf` and its like.
-        optional request_message: Text<512>, otherwise "such bodies have no fields", example "orders.v1.Order";
+        optional request_message: BoundedText<512>, otherwise "such bodies have no fields", example "orders.v1.Order";
         /// The same of responses.
-        optional response_message: Text<512>, otherwise "such bodies have no fields", example "orders.v1.Receipt";
+        optional response_message: BoundedText<512>, otherwise "such bodies have no fields", example "orders.v1.Receipt";
         group OneOrMore of request response;
     }
 }
@@ -97,9 +97,9 @@ mapping! {
     /// A field that a filter reads.
     FilterFieldSpec as "a field that a filter reads" {
         /// Where it is in the message of a call: `customer.tenant`, `items.article`, `labels["env"]`.
-        required path: Text<1024>, example "customer.tenant";
+        required path: BoundedText<1024>, example "customer.tenant";
         /// Full names of the messages.
-        optional messages: Vec<At<Text<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceRequest]";
+        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceRequest]";
         /// Most values of a field that can have several.
         optional values: Number<1, 64>, default "8", example "1";
     }
@@ -114,22 +114,22 @@ mapping! {
         required descriptors: FilePath, example "./accounts.binpb";
         /// Options that mark fields, in all messages at any depth: `debug_redact`, or extensions of
         /// `google.protobuf.FieldOptions` by their full name: those that are `bool`, and `name=VALUE` for those of an enum.
-        optional options: Vec<At<Text<512>>>, otherwise "none", example "[debug_redact, 'accounts.v1.privacy=SECRET']";
+        optional options: Vec<Spanned<BoundedText<512>>>, otherwise "none", example "[debug_redact, 'accounts.v1.privacy=SECRET']";
         /// Fields by their full name, in all messages at any depth.
-        optional fields: Vec<At<Text<512>>>, otherwise "none", example "[accounts.v1.Account.email]";
+        optional fields: Vec<Spanned<BoundedText<512>>>, otherwise "none", example "[accounts.v1.Account.email]";
         /// Places in the messages of calls.
-        optional paths: Vec<At<MessagePathSpec>>, otherwise "none", example "[{path: 'labels[\"ssn\"]'}]";
+        optional paths: Vec<Spanned<MessagePathSpec>>, otherwise "none", example "[{path: 'labels[\"ssn\"]'}]";
         /// What is done to all of them.
         optional edit: RedactEditName, default "mask", example "drop";
         /// The text that stands for texts and bytes, with `edit: mask`.
-        optional text: Text<32>, default "'***'", example "(hidden)";
+        optional text: BoundedText<32>, default "'***'", example "(hidden)";
         /// Which messages it is done to.
         optional direction: DirectionsName, default "both", example "response";
         /// The full name of the message that the body of a request is, where it is of no method: under
         /// `application/x-protobuf` and its like.
-        optional request_message: Text<512>, otherwise "`unknown` says what becomes of it", example "accounts.v1.Account";
+        optional request_message: BoundedText<512>, otherwise "`unknown` says what becomes of it", example "accounts.v1.Account";
         /// The same of responses.
-        optional response_message: Text<512>, otherwise "`unknown` says what becomes of it", example "accounts.v1.Account";
+        optional response_message: BoundedText<512>, otherwise "`unknown` says what becomes of it", example "accounts.v1.Account";
         /// What becomes of compressed messages. Endpoints are asked for plain ones, unless it is `pass`.
         optional compressed: UnreadableName, default "refuse", example "pass";
         /// What becomes of messages of methods that the descriptors don't have, of bodies whose message is not known, and of
@@ -139,7 +139,7 @@ mapping! {
         optional any: AnyValuesName, default "drop", example "pass";
         /// Largest message that is held because its length changes. Beyond it the exchange is refused. With
         /// `edit: same_length` messages of any size pass as they come.
-        optional message_bytes_max: Size<1024, 8_388_608>, default "4MiB", example "1MiB";
+        optional message_bytes_max: ByteSize<1024, 8_388_608>, default "4MiB", example "1MiB";
         group OneOrMore of options fields paths;
     }
 }
@@ -148,8 +148,8 @@ mapping! {
     /// A place in messages.
     MessagePathSpec as "a place in messages" {
         /// The path, from the message of a call on: `owner.email`, `cards.number`, `labels["ssn"]`.
-        required path: Text<1024>, example "owner.email";
+        required path: BoundedText<1024>, example "owner.email";
         /// Full names of the messages.
-        optional messages: Vec<At<Text<512>>>, otherwise "all that have such a field", example "[accounts.v1.Account]";
+        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all that have such a field", example "[accounts.v1.Account]";
     }
 }

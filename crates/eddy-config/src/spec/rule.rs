@@ -5,14 +5,15 @@ use eddy_route::HostPattern;
 use super::RuleFilterSpec;
 use crate::config::FailoverReason;
 use crate::config::ListenAddress;
-use crate::read::{At, Boxed, Either, Named, OneOrMany};
+use crate::read::{Boxed, Either, NamedMap, OneOrMany, Spanned};
 use crate::value::{
-    ConnectName, ContentType, DialectName, FieldName, FilePath, GrpcFailure, HostAndPort, MethodName, Name,
-    Number, ParameterName, PathText, Rank, RedirectStatus, Scheme, Text, Time, UpgradeName,
+    BoundedText, ConfigName, ConnectName, ContentType, DialectName, FieldName, FilePath, GrpcFailure,
+    HostAndPort, MethodName, Number, ParameterName, PathText, Rank, RedirectStatus, Scheme, Time,
+    UpgradeName,
 };
 
 /// Longest text that a condition compares with.
-type Compared = Text<4096>;
+type Compared = BoundedText<4096>;
 
 mapping! {
     /// A route table written in a certain dialect, here or in a file of its own.
@@ -20,7 +21,7 @@ mapping! {
         /// The dialect of its rules.
         optional dialect: DialectName, default "eddy", example "nginx";
         /// Its rules.
-        optional rules: Vec<At<RuleSpec>>, example "[{cluster: users}]";
+        optional rules: Vec<Spanned<RuleSpec>>, example "[{cluster: users}]";
         /// The file that has them, as the program reads it whose dialect it is written in; relative to the folder of this
         /// file. What it says of clusters is taken, too; where it listens is not.
         optional file: FilePath, example "legacy.conf";
@@ -34,16 +35,16 @@ mapping! {
     /// A rule: which requests it matches and what it does with them.
     RuleSpec as "a rule" {
         /// Names the rule in metrics, logs and `eddy explain`; unique in its table.
-        optional name: Name, otherwise "the table's name and its number in the table, as in `site/3`", example "users";
+        optional name: ConfigName, otherwise "the table's name and its number in the table, as in `site/3`", example "users";
         /// What a request must look like.
         optional conditions: Boxed<MatchSpec>, otherwise "every request matches", example "{path: {prefix: /user/}}";
         /// Moves the rule before (negative) or after (positive) the other rules of the same host and table, however
         /// specific they are.
         optional rank: Rank, default "0", example "10";
         /// The cluster that requests go to.
-        optional cluster: Name, example "users";
+        optional cluster: ConfigName, example "users";
         /// Several clusters, drawn by weight.
-        optional clusters: Vec<At<WeightedSpec>>, example "[{cluster: users, weight: 95}, {cluster: users-next, weight: 5}]";
+        optional clusters: Vec<Spanned<WeightedSpec>>, example "[{cluster: users, weight: 95}, {cluster: users-next, weight: 5}]";
         /// A fixed answer.
         optional respond: Boxed<RespondSpec>, example "{status: 200, body: ok}";
         /// An answer that sends the client elsewhere.
@@ -61,14 +62,14 @@ mapping! {
         /// When a request is sent to another endpoint, too, because the first has not answered. Whoever answers first is heard.
         optional hedge: Boxed<HedgeSpec>, otherwise "one endpoint is asked at a time", example "{after: 200ms}";
         /// Clusters for requests that `cluster` could not serve, asked one after the other.
-        optional failover: Vec<At<FailoverSpec>>, otherwise "there is none", example "[{cluster: users-west}]";
+        optional failover: Vec<Spanned<FailoverSpec>>, otherwise "there is none", example "[{cluster: users-west}]";
         /// The protocols that a client may switch to where the endpoint agrees, as in `Upgrade: websocket`. Requests to
         /// switch to others are passed on as requests. What is said then is passed on as it is: filters don't see it.
-        optional upgrades: Vec<At<UpgradeName>>, default "[websocket]", example "[websocket, spdy/3.1]";
+        optional upgrades: Vec<Spanned<UpgradeName>>, default "[websocket]", example "[websocket, spdy/3.1]";
         /// What becomes of `CONNECT`, by which clients ask for a tunnel.
         optional connect: ConnectName, default "refuse", example "open";
         /// What this rule says of filters of the listener, by name.
-        optional filters: Boxed<Named<Name, RuleFilterSpec>>, otherwise "they are as configured", example "{auth: {disabled: true}}";
+        optional filters: Boxed<NamedMap<ConfigName, RuleFilterSpec>>, otherwise "they are as configured", example "{auth: {disabled: true}}";
         group One of cluster clusters respond redirect;
     }
 }
@@ -85,10 +86,10 @@ mapping! {
         optional method: OneOrMany<MethodName>, otherwise "any method", example "[GET, HEAD]";
         /// Conditions on fields by name. A text alone is the exact value. A field that occurs several times
         /// matches if one of its values does.
-        optional headers: Named<FieldName, Either<Compared, Boxed<ValueSpec>>>, otherwise "any", example "{x-beta: {present: true}}";
+        optional headers: NamedMap<FieldName, Either<Compared, Boxed<ValueSpec>>>, otherwise "any", example "{x-beta: {present: true}}";
         /// Conditions on query parameters by name. A text alone is the exact value. Escapes are decoded first; of a
         /// parameter that occurs several times the first counts.
-        optional query: Named<ParameterName, Either<Compared, Boxed<ValueSpec>>>, otherwise "any", example "{version: '2'}";
+        optional query: NamedMap<ParameterName, Either<Compared, Boxed<ValueSpec>>>, otherwise "any", example "{version: '2'}";
     }
 }
 
@@ -102,7 +103,7 @@ mapping! {
         /// `/user/7`, not `/users`.
         optional prefix: PathText, example "/user/";
         /// A regular expression that the whole path matches. Names of groups can be used in `rewrite.path`.
-        optional regex: Text<4096>, example "'/v[0-9]+/.*'";
+        optional regex: BoundedText<4096>, example "'/v[0-9]+/.*'";
         /// A path whose segments may be `{name}`; a last `{name...}` takes the rest. Names can be used in
         /// `rewrite.path`.
         optional template: PathText, example "'/user/{id}/orders'";
@@ -135,7 +136,7 @@ mapping! {
     /// A cluster and its share of a rule's requests.
     WeightedSpec as "a weighted cluster" {
         /// The cluster.
-        required cluster: Name, example "users";
+        required cluster: ConfigName, example "users";
         /// Its share relative to the others; `0` for none. Not all can be 0.
         optional weight: Number<0, 1_000_000>, default "1", example "95";
     }
@@ -146,7 +147,7 @@ mapping! {
     /// idempotent and have no body, others if nothing of their body was sent. `retry` comes first, and goes for each cluster.
     FailoverSpec as "a cluster of failover" {
         /// The cluster.
-        required cluster: Name, example "users-west";
+        required cluster: ConfigName, example "users-west";
         /// What has to have happened at the cluster before; one reason or several.
         optional when: OneOrMany<FailoverReason>, default "unreachable", example "[unreachable, not_found]";
     }
@@ -158,7 +159,7 @@ mapping! {
         /// The status.
         required status: Number<200, 599>, example "200";
         /// The whole body.
-        optional body: Text<1_048_576>, default "''", example "ok";
+        optional body: BoundedText<1_048_576>, default "''", example "ok";
         /// The field `Content-Type`, where there is a body.
         optional content_type: ContentType, default "text/plain; charset=utf-8", example "application/json";
     }
@@ -203,11 +204,11 @@ mapping! {
     /// connection can't be changed.
     EditsSpec as "header changes" {
         /// Fields to remove.
-        optional remove: Vec<At<FieldName>>, otherwise "none", example "[server, x-powered-by]";
+        optional remove: Vec<Spanned<FieldName>>, otherwise "none", example "[server, x-powered-by]";
         /// Fields and the value each has afterwards, whatever was there.
-        optional set: Named<FieldName, Text<8192>>, otherwise "none", example "{x-frame-options: DENY}";
+        optional set: NamedMap<FieldName, BoundedText<8192>>, otherwise "none", example "{x-frame-options: DENY}";
         /// Fields and a value, or a list of values, that is added to what was there.
-        optional add: Named<FieldName, OneOrMany<Text<8192>>>, otherwise "none", example "{set-cookie: [a=1, b=2]}";
+        optional add: NamedMap<FieldName, OneOrMany<BoundedText<8192>>>, otherwise "none", example "{set-cookie: [a=1, b=2]}";
     }
 }
 
@@ -232,12 +233,12 @@ mapping! {
         /// Attempts beside the first.
         optional attempts: Number<0, 10>, default "1", example "2";
         /// Statuses of an endpoint that are a reason, too.
-        optional statuses: Vec<At<Number<400, 599>>>, default "[]", example "[502, 503]";
+        optional statuses: Vec<Spanned<Number<400, 599>>>, default "[]", example "[502, 503]";
         /// Whether a fresh link that closed without an answer is a reason, too.
         optional on_reset: bool, default "false", example "true";
         /// Statuses of gRPC that are a reason for a call, which is no idempotent request to HTTP: name those that its
         /// methods bear. Only where the endpoint has ended the call without an answer, and has not been sent more than
         /// 1 MiB of it.
-        optional grpc_statuses: Vec<At<GrpcFailure>>, default "[]", example "[unavailable]";
+        optional grpc_statuses: Vec<Spanned<GrpcFailure>>, default "[]", example "[unavailable]";
     }
 }

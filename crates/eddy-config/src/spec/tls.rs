@@ -1,6 +1,6 @@
 //! The keys of TLS, towards clients and towards endpoints.
 
-use crate::read::{At, OneOrMany};
+use crate::read::{OneOrMany, Spanned};
 use crate::value::{CertifiedHost, FilePath, ServerCheckName, ServerName, Time, TlsVersionName};
 
 mapping! {
@@ -11,7 +11,7 @@ mapping! {
     ListenerTlsSpec as "tls of a listener" {
         /// The certificates and their keys. A client gets the first one that is for the host it asks for, exact names
         /// before `*.`; one that asks for none gets one for every host (`hosts: ["*"]`), else the first of all.
-        required certificates: Vec<At<CertificateSpec>>, example "[{chain: site.crt, key: site.key}]";
+        required certificates: Vec<Spanned<CertificateSpec>>, example "[{chain: site.crt, key: site.key}]";
         /// Turn clients away that ask for a host which no certificate is for, or for none, instead of showing them the first one.
         optional strict_names: bool, default "false", example "true";
         /// The least version of TLS.

@@ -7,7 +7,7 @@ use eddy_upstream::EndpointAddress;
 
 use super::host::{parse_host, parse_port};
 use crate::config::{AddressBlock, ListenAddress};
-use crate::read::{Misfit, Word, WordInfo};
+use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// The address of the admin listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub(crate) struct AdminAddress(pub(crate) SocketAddr);
 
 /// Where an endpoint is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Endpoint(pub(crate) EndpointAddress);
+pub(crate) struct EndpointAddressText(pub(crate) EndpointAddress);
 
-impl Word for ListenAddress {
+impl FromScalar for ListenAddress {
     fn parse(text: &str) -> Result<Self, Misfit> {
         match text.strip_prefix("unix:") {
             Some(path) => parse_socket_path(path).map(Self::Unix),
@@ -34,7 +34,7 @@ impl Word for ListenAddress {
     }
 }
 
-impl Word for AdminAddress {
+impl FromScalar for AdminAddress {
     fn parse(text: &str) -> Result<Self, Misfit> {
         parse_socket_address(text).map(Self)
     }
@@ -47,7 +47,7 @@ impl Word for AdminAddress {
     }
 }
 
-impl Word for Endpoint {
+impl FromScalar for EndpointAddressText {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if let Some(path) = text.strip_prefix("unix:") {
             return parse_socket_path(path).map(|path| Self(EndpointAddress::Unix(path)));
@@ -79,7 +79,7 @@ impl Word for Endpoint {
     }
 }
 
-impl Word for AddressBlock {
+impl FromScalar for AddressBlock {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
@@ -182,9 +182,9 @@ const SOCKET_PATH_BYTES_MAX: usize = 107;
 mod tests {
     use eddy_upstream::EndpointAddress;
 
-    use super::Endpoint;
+    use super::EndpointAddressText;
     use crate::config::{AddressBlock, ListenAddress};
-    use crate::read::Word;
+    use crate::read::FromScalar;
 
     #[test]
     fn listen_addresses() {
@@ -211,8 +211,11 @@ mod tests {
     #[test]
     fn endpoints() {
         let name = EndpointAddress::Name { host: "api.internal".into(), port: 80 };
-        assert_eq!(Endpoint::parse("API.internal.:80"), Ok(Endpoint(name)));
-        assert!(matches!(Endpoint::parse("[::1]:80"), Ok(Endpoint(EndpointAddress::Socket(_)))));
+        assert_eq!(EndpointAddressText::parse("API.internal.:80"), Ok(EndpointAddressText(name)));
+        assert!(matches!(
+            EndpointAddressText::parse("[::1]:80"),
+            Ok(EndpointAddressText(EndpointAddress::Socket(_)))
+        ));
         for text in [
             "",
             "a",
@@ -225,7 +228,7 @@ mod tests {
             "a b:80",
             "1:2:80",
         ] {
-            assert!(Endpoint::parse(text).is_err(), "{text}");
+            assert!(EndpointAddressText::parse(text).is_err(), "{text}");
         }
     }
 

@@ -8,11 +8,11 @@ use crate::acme::AcmeChallenge;
 use crate::config::FailoverReason;
 use crate::config::LogFormat;
 use crate::forward::ProxyVersion;
-use crate::read::{Misfit, Word, WordInfo, WordKind, listed};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind, listed};
 
 /// The least important messages that are still written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(pub(crate) &'static str);
+pub(crate) struct LogLevelName(pub(crate) &'static str);
 
 /// The scheme of a redirect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(crate) enum TransportName {
 /// A word, what it becomes and what it means.
 pub(super) type Meaning<T> = (&'static str, T, &'static str);
 
-impl Word for Balance {
+impl FromScalar for Balance {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, BALANCES)
     }
@@ -69,7 +69,7 @@ impl Word for Balance {
     }
 }
 
-impl Word for LinkProtocol {
+impl FromScalar for LinkProtocol {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, PROTOCOLS)
     }
@@ -79,7 +79,7 @@ impl Word for LinkProtocol {
     }
 }
 
-impl Word for FailoverReason {
+impl FromScalar for FailoverReason {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, FAILOVER_REASONS)
     }
@@ -89,7 +89,7 @@ impl Word for FailoverReason {
     }
 }
 
-impl Word for LogFormat {
+impl FromScalar for LogFormat {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, FORMATS)
     }
@@ -99,7 +99,7 @@ impl Word for LogFormat {
     }
 }
 
-impl Word for Level {
+impl FromScalar for LogLevelName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, LEVELS)
     }
@@ -109,7 +109,7 @@ impl Word for Level {
     }
 }
 
-impl Word for Scheme {
+impl FromScalar for Scheme {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, SCHEMES)
     }
@@ -119,7 +119,7 @@ impl Word for Scheme {
     }
 }
 
-impl Word for RedirectStatus {
+impl FromScalar for RedirectStatus {
     const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -131,7 +131,7 @@ impl Word for RedirectStatus {
     }
 }
 
-impl Word for RegexRank {
+impl FromScalar for RegexRank {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, REGEX_RANKS)
     }
@@ -141,7 +141,7 @@ impl Word for RegexRank {
     }
 }
 
-impl Word for DialectName {
+impl FromScalar for DialectName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, DIALECTS).map_err(|_| {
             let known: Vec<&str> = DIALECTS.iter().map(|(word, ..)| *word).collect();
@@ -157,7 +157,7 @@ impl Word for DialectName {
     }
 }
 
-impl Word for TlsVersionName {
+impl FromScalar for TlsVersionName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, TLS_VERSIONS)
     }
@@ -167,7 +167,7 @@ impl Word for TlsVersionName {
     }
 }
 
-impl Word for TransportName {
+impl FromScalar for TransportName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, TRANSPORTS)
     }
@@ -177,7 +177,7 @@ impl Word for TransportName {
     }
 }
 
-impl Word for ChallengeName {
+impl FromScalar for ChallengeName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text == "dns-01" {
             return Err(Misfit::form(
@@ -192,7 +192,7 @@ impl Word for ChallengeName {
     }
 }
 
-impl Word for ProxyVersionName {
+impl FromScalar for ProxyVersionName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, PROXY_VERSIONS)
     }
@@ -202,7 +202,7 @@ impl Word for ProxyVersionName {
     }
 }
 
-impl Word for ServerCheckName {
+impl FromScalar for ServerCheckName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, SERVER_CHECKS)
     }
@@ -274,12 +274,12 @@ const FAILOVER_REASONS: &[Meaning<FailoverReason>] = &[
 const FORMATS: &[Meaning<LogFormat>] =
     &[("text", LogFormat::Text, "a line for people"), ("json", LogFormat::Json, "a JSON object a line")];
 
-const LEVELS: &[Meaning<Level>] = &[
-    ("error", Level("error"), "what failed"),
-    ("warn", Level("warn"), "what will need attention, too"),
-    ("info", Level("info"), "starts, reloads and stops, too"),
-    ("debug", Level("debug"), "what eddy decides and why, too"),
-    ("trace", Level("trace"), "everything"),
+const LEVELS: &[Meaning<LogLevelName>] = &[
+    ("error", LogLevelName("error"), "what failed"),
+    ("warn", LogLevelName("warn"), "what will need attention, too"),
+    ("info", LogLevelName("info"), "starts, reloads and stops, too"),
+    ("debug", LogLevelName("debug"), "what eddy decides and why, too"),
+    ("trace", LogLevelName("trace"), "everything"),
 ];
 
 const SCHEMES: &[Meaning<Scheme>] =

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::number::parse_digits;
-use crate::read::{Misfit, Word, WordInfo};
+use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// A duration from `LEAST` to `MOST` milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Time<const LEAST: u64, const MOST: u64>(pub(crate) Duration);
 
-impl<const LEAST: u64, const MOST: u64> Word for Time<LEAST, MOST> {
+impl<const LEAST: u64, const MOST: u64> FromScalar for Time<LEAST, MOST> {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let duration = parse_duration(text)?;
         let least = Duration::from_millis(LEAST);

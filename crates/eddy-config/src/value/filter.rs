@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use eddy_filter::FailurePolicy;
-use eddy_filter::builtin::{IdFormat, OriginPattern, RateFields, Share};
+use eddy_filter::builtin::{IdFormat, OriginPattern, RateFields, RequestFraction};
 
 use super::choice::{Meaning, choose, info};
 use super::text::{FieldName, MethodName};
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// The path of a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) struct FieldNameOrAll(pub(crate) Option<String>);
 
 /// A share in percent, with up to four digits behind the point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Percent(pub(crate) Share);
+pub(crate) struct Percent(pub(crate) RequestFraction);
 
 /// What becomes of an exchange in which a filter fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(crate) enum RateKeyName {
     Client,
 }
 
-impl Word for FilePath {
+impl FromScalar for FilePath {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.is_empty() || text.contains('\0') || text.len() > PATH_BYTES_MAX {
             return Err(Misfit::FORM);
@@ -67,7 +67,7 @@ impl Word for FilePath {
     }
 }
 
-impl Word for UserName {
+impl FromScalar for UserName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.contains(':') || text.chars().any(char::is_control) {
             return Err(Misfit::reason("is not a user name: it has no colon and no control character"));
@@ -83,7 +83,7 @@ impl Word for UserName {
     }
 }
 
-impl Word for OriginText {
+impl FromScalar for OriginText {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.len() > ORIGIN_BYTES_MAX {
             return Err(Misfit::reason(format!("is too long: at most {ORIGIN_BYTES_MAX} bytes")));
@@ -99,7 +99,7 @@ impl Word for OriginText {
     }
 }
 
-impl Word for MethodOrAll {
+impl FromScalar for MethodOrAll {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text == "*" { Ok(Self(None)) } else { MethodName::parse(text).map(|name| Self(Some(name.0))) }
     }
@@ -109,7 +109,7 @@ impl Word for MethodOrAll {
     }
 }
 
-impl Word for FieldNameOrAll {
+impl FromScalar for FieldNameOrAll {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text == "*" { Ok(Self(None)) } else { FieldName::parse(text).map(|name| Self(Some(name.0))) }
     }
@@ -119,7 +119,7 @@ impl Word for FieldNameOrAll {
     }
 }
 
-impl Word for Percent {
+impl FromScalar for Percent {
     const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -136,7 +136,7 @@ impl Word for Percent {
         if share > 1_000_000 {
             return Err(Misfit::Range);
         }
-        Ok(Self(Share(share)))
+        Ok(Self(RequestFraction(share)))
     }
 
     fn info() -> WordInfo {
@@ -157,7 +157,7 @@ pub(crate) enum LuaLibraryName {
     Ffi,
 }
 
-impl Word for LuaLibraryName {
+impl FromScalar for LuaLibraryName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, LUA_LIBRARIES)
     }
@@ -167,7 +167,7 @@ impl Word for LuaLibraryName {
     }
 }
 
-impl Word for FailureName {
+impl FromScalar for FailureName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, FAILURES)
     }
@@ -177,7 +177,7 @@ impl Word for FailureName {
     }
 }
 
-impl Word for IdFormatName {
+impl FromScalar for IdFormatName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, ID_FORMATS)
     }
@@ -187,7 +187,7 @@ impl Word for IdFormatName {
     }
 }
 
-impl Word for RateFieldsName {
+impl FromScalar for RateFieldsName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, RATE_FIELDS)
     }
@@ -197,7 +197,7 @@ impl Word for RateFieldsName {
     }
 }
 
-impl Word for RateKeyName {
+impl FromScalar for RateKeyName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, RATE_KEYS)
     }
@@ -254,7 +254,7 @@ const ORIGIN_BYTES_MAX: usize = 4096;
 #[cfg(test)]
 mod tests {
     use super::{OriginText, Percent, UserName};
-    use crate::read::{Misfit, Word};
+    use crate::read::{FromScalar, Misfit};
 
     #[test]
     fn percentages_are_exact() {

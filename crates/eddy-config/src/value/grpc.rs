@@ -3,13 +3,13 @@
 use eddy_http::GrpcStatus;
 
 use super::choice::{Meaning, choose, info};
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// A status of a call that did not go well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrpcFailure(pub(crate) GrpcStatus);
 
-impl Word for GrpcFailure {
+impl FromScalar for GrpcFailure {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, FAILURES)
     }

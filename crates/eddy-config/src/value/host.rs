@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddy_route::HostPattern;
 use eddy_tls::is_server_name;
 
-use crate::read::{Misfit, Word, WordInfo};
+use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// A host, perhaps with a port, as it may stand in a `Host` field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) struct DirectoryUrl(pub(crate) String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EmailAddress(pub(crate) String);
 
-impl Word for HostPattern {
+impl FromScalar for HostPattern {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text == "*" {
             return Ok(Self::Any);
@@ -54,7 +54,7 @@ impl Word for HostPattern {
     }
 }
 
-impl Word for HostAndPort {
+impl FromScalar for HostAndPort {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let bare = text.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
         let (host, port) = match bare {
@@ -74,7 +74,7 @@ impl Word for HostAndPort {
     }
 }
 
-impl Word for ServerName {
+impl FromScalar for ServerName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Ok(Self(address.to_string().into()));
@@ -92,7 +92,7 @@ impl Word for ServerName {
     }
 }
 
-impl Word for CertifiedHost {
+impl FromScalar for CertifiedHost {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.contains('*') {
             return Err(Misfit::reason_with_hint(
@@ -118,7 +118,7 @@ impl Word for CertifiedHost {
     }
 }
 
-impl Word for DirectoryUrl {
+impl FromScalar for DirectoryUrl {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let Some(rest) = text.strip_prefix("https://") else {
             return Err(Misfit::form("an authority is asked over `https://` only"));
@@ -140,7 +140,7 @@ impl Word for DirectoryUrl {
     }
 }
 
-impl Word for EmailAddress {
+impl FromScalar for EmailAddress {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b",;<>()\"?&#".contains(&byte));
         match text.rsplit_once('@') {
@@ -227,7 +227,7 @@ mod tests {
     use eddy_route::HostPattern;
 
     use super::HostAndPort;
-    use crate::read::Word;
+    use crate::read::FromScalar;
 
     #[test]
     fn hosts_are_put_in_lower_case() {

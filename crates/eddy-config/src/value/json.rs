@@ -1,9 +1,9 @@
 //! Words of `grpc_json`.
 
-use eddy_filter::builtin::{EnumForm, Names, StreamForm, Unknown, UnknownRequests};
+use eddy_filter::builtin::{EnumForm, JsonFieldNaming, StreamForm, Unknown, UnknownRequests};
 
 use super::choice::{Meaning, choose, info};
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// What becomes of requests that are of no method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub(crate) struct StreamFormName(pub(crate) StreamForm);
 
 /// Which names fields have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct JsonNamesName(pub(crate) Names);
+pub(crate) struct JsonNamesName(pub(crate) JsonFieldNaming);
 
 /// How enums stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EnumFormName(pub(crate) EnumForm);
 
-impl Word for UnknownRequestsName {
+impl FromScalar for UnknownRequestsName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, UNKNOWN_REQUESTS)
     }
@@ -35,7 +35,7 @@ impl Word for UnknownRequestsName {
     }
 }
 
-impl Word for UnknownName {
+impl FromScalar for UnknownName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, UNKNOWN)
     }
@@ -45,7 +45,7 @@ impl Word for UnknownName {
     }
 }
 
-impl Word for StreamFormName {
+impl FromScalar for StreamFormName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, STREAM_FORMS)
     }
@@ -55,7 +55,7 @@ impl Word for StreamFormName {
     }
 }
 
-impl Word for JsonNamesName {
+impl FromScalar for JsonNamesName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, JSON_NAMES)
     }
@@ -65,7 +65,7 @@ impl Word for JsonNamesName {
     }
 }
 
-impl Word for EnumFormName {
+impl FromScalar for EnumFormName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, ENUM_FORMS)
     }
@@ -96,8 +96,12 @@ const STREAM_FORMS: &[Meaning<StreamFormName>] = &[
 ];
 
 const JSON_NAMES: &[Meaning<JsonNamesName>] = &[
-    ("json", JsonNamesName(Names::Json), "those of JSON, in camel case unless `json_name` says otherwise"),
-    ("declared", JsonNamesName(Names::Declared), "those of the declaration"),
+    (
+        "json",
+        JsonNamesName(JsonFieldNaming::Json),
+        "those of JSON, in camel case unless `json_name` says otherwise",
+    ),
+    ("declared", JsonNamesName(JsonFieldNaming::Declared), "those of the declaration"),
 ];
 
 const ENUM_FORMS: &[Meaning<EnumFormName>] = &[

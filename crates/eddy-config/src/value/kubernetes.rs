@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::host::parse_host;
-use crate::read::{Misfit, Word, WordInfo};
+use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// An address without a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) struct ServiceName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DomainName(pub(crate) Arc<str>);
 
-impl Word for IpText {
+impl FromScalar for IpText {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
         bare.parse().map(Self).map_err(|_| Misfit::FORM)
@@ -50,7 +50,7 @@ impl Word for IpText {
     }
 }
 
-impl Word for PortKey {
+impl FromScalar for PortKey {
     fn parse(text: &str) -> Result<Self, Misfit> {
         parse_port(text).map(Self)
     }
@@ -60,7 +60,7 @@ impl Word for PortKey {
     }
 }
 
-impl Word for ObjectName {
+impl FromScalar for ObjectName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let Some((namespace, name)) = text.split_once('/') else {
             return Err(Misfit::form(format!("write `default/{text}`")));
@@ -85,7 +85,7 @@ impl Word for ObjectName {
     }
 }
 
-impl Word for ServiceName {
+impl FromScalar for ServiceName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         match text.rsplit_once(':') {
             Some((object, port)) => {
@@ -103,7 +103,7 @@ impl Word for ServiceName {
     }
 }
 
-impl Word for DomainName {
+impl FromScalar for DomainName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         parse_host(text).map(|host| Self(host.into()))
     }

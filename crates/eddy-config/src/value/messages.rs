@@ -3,7 +3,7 @@
 use eddy_filter::builtin::{AnyValues, Directions, Unreadable, WhichMessage};
 
 use super::choice::{Meaning, choose, info};
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// The key under which a value is noted or recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +45,7 @@ pub(crate) struct AnyValuesName(pub(crate) AnyValues);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WhichMessageName(pub(crate) WhichMessage);
 
-impl Word for RecordKey {
+impl FromScalar for RecordKey {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let is_key = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -62,7 +62,7 @@ impl Word for RecordKey {
     }
 }
 
-impl Word for MetadataName {
+impl FromScalar for MetadataName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let Some((space, key)) =
             text.split_once('.').filter(|(space, key)| !space.is_empty() && !key.is_empty())
@@ -83,7 +83,7 @@ impl Word for MetadataName {
     }
 }
 
-impl Word for RedactEditName {
+impl FromScalar for RedactEditName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, REDACT_EDITS)
     }
@@ -93,7 +93,7 @@ impl Word for RedactEditName {
     }
 }
 
-impl Word for DirectionsName {
+impl FromScalar for DirectionsName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, DIRECTIONS)
     }
@@ -103,7 +103,7 @@ impl Word for DirectionsName {
     }
 }
 
-impl Word for UnreadableName {
+impl FromScalar for UnreadableName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, UNREADABLE)
     }
@@ -113,7 +113,7 @@ impl Word for UnreadableName {
     }
 }
 
-impl Word for AnyValuesName {
+impl FromScalar for AnyValuesName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, ANY_VALUES)
     }
@@ -123,7 +123,7 @@ impl Word for AnyValuesName {
     }
 }
 
-impl Word for WhichMessageName {
+impl FromScalar for WhichMessageName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, WHICH_MESSAGE)
     }

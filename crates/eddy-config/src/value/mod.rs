@@ -15,9 +15,9 @@ mod text;
 mod upgrade;
 mod wasm;
 
-pub(crate) use address::{AdminAddress, Endpoint};
+pub(crate) use address::{AdminAddress, EndpointAddressText};
 pub(crate) use choice::{
-    ChallengeName, DialectName, Level, ProxyVersionName, RedirectStatus, Scheme, ServerCheckName,
+    ChallengeName, DialectName, LogLevelName, ProxyVersionName, RedirectStatus, Scheme, ServerCheckName,
     TlsVersionName, TransportName,
 };
 pub(crate) use duration::Time;
@@ -33,9 +33,10 @@ pub(crate) use messages::{
     AnyValuesName, DirectionsName, MetadataName, RecordKey, RedactEditName, UnreadableName, WhichMessageName,
 };
 pub(crate) use number::{Number, Rank};
-pub(crate) use size::Size;
+pub(crate) use size::ByteSize;
 pub(crate) use text::{
-    ContentType, FieldName, MethodName, Name, ParameterName, PathText, Pseudonym, Text, TimeZoneName,
+    BoundedText, ConfigName, ContentType, FieldName, MethodName, ParameterName, PathText, Pseudonym,
+    TimeZoneName,
 };
 pub(crate) use upgrade::{ConnectName, UpgradeName};
 pub(crate) use wasm::{IsolationName, VariableName};

@@ -1,6 +1,6 @@
 //! Whole numbers within a range that their type tells.
 
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// A whole number from `LEAST` to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
     }
 }
 
-impl<const LEAST: u64, const MOST: u64> Word for Number<LEAST, MOST> {
+impl<const LEAST: u64, const MOST: u64> FromScalar for Number<LEAST, MOST> {
     const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -44,7 +44,7 @@ impl<const LEAST: u64, const MOST: u64> Word for Number<LEAST, MOST> {
     }
 }
 
-impl Word for Rank {
+impl FromScalar for Rank {
     const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -84,7 +84,7 @@ pub(super) fn parse_digits(text: &str) -> Result<u64, Misfit> {
 #[cfg(test)]
 mod tests {
     use super::{Number, Rank};
-    use crate::read::{Misfit, Word};
+    use crate::read::{FromScalar, Misfit};
 
     #[test]
     fn digits_within_the_range_are_taken() {

@@ -1,13 +1,13 @@
 //! Sizes such as `8KiB`, `1MiB` or a plain number of bytes.
 
 use super::number::parse_digits;
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// A number of bytes from `LEAST` to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Size<const LEAST: u64, const MOST: u64>(pub(crate) u64);
+pub(crate) struct ByteSize<const LEAST: u64, const MOST: u64>(pub(crate) u64);
 
-impl<const LEAST: u64, const MOST: u64> Size<LEAST, MOST> {
+impl<const LEAST: u64, const MOST: u64> ByteSize<LEAST, MOST> {
     /// The size as a narrower type; the range in the type says that it fits.
     pub(crate) fn to_u32(self) -> u32 {
         const { assert!(MOST <= u32::MAX as u64, "the range fits") };
@@ -15,7 +15,7 @@ impl<const LEAST: u64, const MOST: u64> Size<LEAST, MOST> {
     }
 }
 
-impl<const LEAST: u64, const MOST: u64> Word for Size<LEAST, MOST> {
+impl<const LEAST: u64, const MOST: u64> FromScalar for ByteSize<LEAST, MOST> {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let bytes = parse_size(text)?;
         if (LEAST..=MOST).contains(&bytes) { Ok(Self(bytes)) } else { Err(Misfit::Range) }

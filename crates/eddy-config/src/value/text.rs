@@ -6,15 +6,15 @@ use jiff::tz::TimeZoneDatabase;
 
 use crate::config::LogTarget;
 use crate::problem::{COMPARISON, closest};
-use crate::read::{Misfit, Word, WordInfo};
+use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// The name of a listener, table, rule or cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Name(pub(crate) Arc<str>);
+pub(crate) struct ConfigName(pub(crate) Arc<str>);
 
 /// Any text of at most `BYTES_MAX` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text<const BYTES_MAX: usize>(pub(crate) String);
+pub(crate) struct BoundedText<const BYTES_MAX: usize>(pub(crate) String);
 
 /// The name of a header field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +44,7 @@ pub(crate) struct ContentType(pub(crate) Arc<str>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimeZoneName(pub(crate) Arc<str>);
 
-impl Word for Name {
+impl FromScalar for ConfigName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/-".contains(&byte);
         let begins_well =
@@ -66,7 +66,7 @@ impl Word for Name {
     }
 }
 
-impl<const BYTES_MAX: usize> Word for Text<BYTES_MAX> {
+impl<const BYTES_MAX: usize> FromScalar for BoundedText<BYTES_MAX> {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.len() > BYTES_MAX {
             return Err(Misfit::reason(format!("is too long: at most {BYTES_MAX} bytes")));
@@ -79,7 +79,7 @@ impl<const BYTES_MAX: usize> Word for Text<BYTES_MAX> {
     }
 }
 
-impl Word for FieldName {
+impl FromScalar for FieldName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if !is_token(text) {
             let reason = "is not a field name: it is made of letters, digits and some marks such as `-`";
@@ -93,7 +93,7 @@ impl Word for FieldName {
     }
 }
 
-impl Word for ParameterName {
+impl FromScalar for ParameterName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.is_empty() { Err(Misfit::FORM) } else { Ok(Self(text.to_owned())) }
     }
@@ -103,7 +103,7 @@ impl Word for ParameterName {
     }
 }
 
-impl Word for MethodName {
+impl FromScalar for MethodName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if !is_token(text) || text.len() > METHOD_BYTES_MAX {
             return Err(Misfit::FORM);
@@ -124,7 +124,7 @@ impl Word for MethodName {
     }
 }
 
-impl Word for PathText {
+impl FromScalar for PathText {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if !text.starts_with('/') {
             return Err(Misfit::reason_with_hint(
@@ -152,7 +152,7 @@ impl Word for PathText {
     }
 }
 
-impl Word for Pseudonym {
+impl FromScalar for Pseudonym {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if is_token(text) { Ok(Self(text.into())) } else { Err(Misfit::FORM) }
     }
@@ -162,7 +162,7 @@ impl Word for Pseudonym {
     }
 }
 
-impl Word for ContentType {
+impl FromScalar for ContentType {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let is_printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
         let has_parts = text.split_once('/').is_some_and(|(kind, rest)| is_token(kind) && !rest.is_empty());
@@ -176,7 +176,7 @@ impl Word for ContentType {
     }
 }
 
-impl Word for TimeZoneName {
+impl FromScalar for TimeZoneName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let zones = TimeZoneDatabase::bundled();
         if let Ok(zone) = zones.get(text) {
@@ -201,7 +201,7 @@ impl Word for TimeZoneName {
     }
 }
 
-impl Word for LogTarget {
+impl FromScalar for LogTarget {
     fn parse(text: &str) -> Result<Self, Misfit> {
         match text {
             "stdout" => Ok(Self::Stdout),
@@ -241,14 +241,14 @@ const PATH_BYTES_MAX: usize = 4096;
 
 #[cfg(test)]
 mod tests {
-    use super::{LogTarget, MethodName, Name, PathText, TimeZoneName};
-    use crate::read::{Misfit, Word};
+    use super::{ConfigName, LogTarget, MethodName, PathText, TimeZoneName};
+    use crate::read::{FromScalar, Misfit};
 
     #[test]
     fn names_and_methods() {
-        assert!(Name::parse("users-v2").is_ok());
+        assert!(ConfigName::parse("users-v2").is_ok());
         for text in ["", "-a", "a b", "ü", &"a".repeat(129)] {
-            assert!(Name::parse(text).is_err(), "{text}");
+            assert!(ConfigName::parse(text).is_err(), "{text}");
         }
         assert!(MethodName::parse("PURGE").is_ok());
         assert!(MethodName::parse("get").is_err());

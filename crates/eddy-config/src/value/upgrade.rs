@@ -1,7 +1,7 @@
 //! Words of what connections may become.
 
 use super::choice::{Meaning, choose, info};
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 use crate::upgrade::{Connect, is_http};
 
 /// A protocol that clients switch to, in lower case.
@@ -12,7 +12,7 @@ pub(crate) struct UpgradeName(pub(crate) Box<str>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectName(pub(crate) Connect);
 
-impl Word for UpgradeName {
+impl FromScalar for UpgradeName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let is_token = |part: &str| {
             !part.is_empty()
@@ -35,7 +35,7 @@ impl Word for UpgradeName {
     }
 }
 
-impl Word for ConnectName {
+impl FromScalar for ConnectName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, CONNECTS)
     }

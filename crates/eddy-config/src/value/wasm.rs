@@ -2,7 +2,7 @@
 
 use super::choice::{Meaning, choose, info};
 use crate::config::WasmIsolation;
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// How far a fault of a module reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) struct IsolationName(pub(crate) WasmIsolation);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct VariableName(pub(crate) String);
 
-impl Word for IsolationName {
+impl FromScalar for IsolationName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, ISOLATIONS)
     }
@@ -22,7 +22,7 @@ impl Word for IsolationName {
     }
 }
 
-impl Word for VariableName {
+impl FromScalar for VariableName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let is_name = !text.is_empty()
             && text.len() <= VARIABLE_BYTES_MAX
@@ -60,7 +60,7 @@ const VARIABLE_BYTES_MAX: usize = 128;
 #[cfg(test)]
 mod tests {
     use super::VariableName;
-    use crate::read::Word;
+    use crate::read::FromScalar;
 
     #[test]
     fn variables_are_words() {

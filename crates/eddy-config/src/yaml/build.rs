@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, Span, options};
 
-use super::node::{Entry, Form, Key, Node};
+use super::node::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
 use super::syntax;
-use crate::problem::{Place, Report, shown};
+use crate::problem::{ProblemReport, SourceSpan, shown};
 
 /// What could be made of a text.
 #[derive(Debug)]
-pub(crate) struct Tree<'t> {
+pub(crate) struct YamlTree<'t> {
     /// The outermost value; `None` when there is none.
-    pub(crate) root: Option<Node<'t>>,
+    pub(crate) root: Option<YamlNode<'t>>,
     /// Whether the text was read to its end.
     pub(crate) is_whole: bool,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Tree<'t> {
 #[derive(Debug)]
 pub(crate) struct Documents<'t> {
     /// The outermost value of each document; of an empty one, nothing.
-    pub(crate) roots: Vec<Node<'t>>,
+    pub(crate) roots: Vec<YamlNode<'t>>,
     /// Whether the text was read to its end.
     pub(crate) is_whole: bool,
 }
@@ -32,23 +32,28 @@ pub(crate) struct Documents<'t> {
 ///
 /// # Cost
 /// Linear in the text plus what its aliases expand to, which is limited to [`NODES_MAX`] nodes.
-pub(crate) fn parse<'t>(text: &'t str, source: u32, report: &mut Report) -> Tree<'t> {
+pub(crate) fn parse<'t>(text: &'t str, source: u32, report: &mut ProblemReport) -> YamlTree<'t> {
     let Documents { roots, is_whole } = parse_within(text, source, 1, report);
-    Tree { root: roots.into_iter().next(), is_whole }
+    YamlTree { root: roots.into_iter().next(), is_whole }
 }
 
 /// Parses a text that may hold several documents, at most [`DOCUMENTS_MAX`].
 ///
 /// # Cost
 /// As [`parse`].
-pub(crate) fn parse_documents<'t>(text: &'t str, source: u32, report: &mut Report) -> Documents<'t> {
+pub(crate) fn parse_documents<'t>(text: &'t str, source: u32, report: &mut ProblemReport) -> Documents<'t> {
     parse_within(text, source, DOCUMENTS_MAX, report)
 }
 
-fn parse_within<'t>(text: &'t str, source: u32, documents_max: usize, report: &mut Report) -> Documents<'t> {
+fn parse_within<'t>(
+    text: &'t str,
+    source: u32,
+    documents_max: usize,
+    report: &mut ProblemReport,
+) -> Documents<'t> {
     let mut builder = Builder::new(source, documents_max, report);
     if text.len() > TEXT_BYTES_MAX {
-        let place = Place { source, line: 1, column: 1, length: 1 };
+        let place = SourceSpan { source, line: 1, column: 1, length: 1 };
         builder.report.error(place, format!("too large: at most {} MiB are read", TEXT_BYTES_MAX >> 20));
         return Documents { roots: Vec::new(), is_whole: false };
     }
@@ -80,10 +85,10 @@ pub(super) fn parser_options() -> Options {
 /// The state of building.
 struct Builder<'t, 'r> {
     source: u32,
-    report: &'r mut Report,
+    report: &'r mut ProblemReport,
     /// The lists and mappings that are open.
-    open: Vec<Frame<'t>>,
-    roots: Vec<Node<'t>>,
+    open: Vec<YamlStackFrame<'t>>,
+    roots: Vec<YamlNode<'t>>,
     /// What anchors stand for.
     anchored: HashMap<usize, Anchored<'t>>,
     documents: usize,
@@ -94,20 +99,20 @@ struct Builder<'t, 'r> {
 }
 
 /// A list or mapping whose end has not come.
-struct Frame<'t> {
-    place: Place,
+struct YamlStackFrame<'t> {
+    place: SourceSpan,
     anchor: usize,
-    node: Open<'t>,
+    node: PartialYamlNode<'t>,
     /// The height of the highest element so far.
     height: usize,
     /// `nodes_left` when it began, to know its weight when it ends.
     nodes_left_before: usize,
 }
 
-enum Open<'t> {
-    List(Vec<Node<'t>>),
+enum PartialYamlNode<'t> {
+    List(Vec<YamlNode<'t>>),
     Mapping {
-        entries: Vec<Entry<'t>>,
+        entries: Vec<YamlEntry<'t>>,
         awaited: Awaited<'t>,
         /// Whether a key was left out.
         has_refused_key: bool,
@@ -119,20 +124,20 @@ enum Open<'t> {
 enum Awaited<'t> {
     #[default]
     Key,
-    Value(Key<'t>),
+    Value(YamlKey<'t>),
     /// The value of a key that was refused; it goes with its key.
     RefusedValue,
 }
 
 /// A value with a name, for aliases.
 struct Anchored<'t> {
-    node: Node<'t>,
+    node: YamlNode<'t>,
     height: usize,
     weight: usize,
 }
 
 impl<'t, 'r> Builder<'t, 'r> {
-    fn new(source: u32, documents_max: usize, report: &'r mut Report) -> Self {
+    fn new(source: u32, documents_max: usize, report: &'r mut ProblemReport) -> Self {
         Self {
             source,
             report,
@@ -161,14 +166,25 @@ impl<'t, 'r> Builder<'t, 'r> {
                 let is_plain = style == ScalarStyle::Plain;
                 let weight = 1 + text.len() / TEXT_BYTES_PER_NODE;
                 self.has_newest_text = true;
-                self.spend(weight, place)
-                    && self.add(Node { place, form: Form::Text { text, is_plain } }, anchor, 0, weight)
+                self.charge_nodes(weight, place)
+                    && self.add(
+                        YamlNode { place, form: YamlNodeKind::Text { text, is_plain } },
+                        anchor,
+                        0,
+                        weight,
+                    )
             }
-            Event::SequenceStart(_, anchor, _) => self.begin(place, anchor, Open::List(Vec::new())),
+            Event::SequenceStart(_, anchor, _) => {
+                self.begin(place, anchor, PartialYamlNode::List(Vec::new()))
+            }
             Event::MappingStart(_, anchor, _) => self.begin(
                 place,
                 anchor,
-                Open::Mapping { entries: Vec::new(), awaited: Awaited::Key, has_refused_key: false },
+                PartialYamlNode::Mapping {
+                    entries: Vec::new(),
+                    awaited: Awaited::Key,
+                    has_refused_key: false,
+                },
             ),
             Event::SequenceEnd | Event::MappingEnd => self.end(true),
             Event::Alias(anchor) => self.expand(anchor, place),
@@ -176,7 +192,7 @@ impl<'t, 'r> Builder<'t, 'r> {
                 let message = format!("`*{0}` refers to `&{0}`, which is not defined above", shown(&name));
                 let hint = format!("if the text is meant, put it in quotes: '*{}'", shown(&name));
                 self.report.error(place, message).hint(hint);
-                self.add(Node { place, form: Form::Refused }, 0, 0, 1)
+                self.add(YamlNode { place, form: YamlNodeKind::Refused }, 0, 0, 1)
             }
             Event::DocumentStart(..) => self.begin_document(place),
             Event::DocumentEnd | Event::StreamStart | Event::StreamEnd => true,
@@ -184,7 +200,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         }
     }
 
-    fn begin_document(&mut self, place: Place) -> bool {
+    fn begin_document(&mut self, place: SourceSpan) -> bool {
         self.documents += 1;
         if self.documents <= self.documents_max {
             return true;
@@ -199,34 +215,34 @@ impl<'t, 'r> Builder<'t, 'r> {
         false
     }
 
-    fn begin(&mut self, place: Place, anchor: usize, node: Open<'t>) -> bool {
+    fn begin(&mut self, place: SourceSpan, anchor: usize, node: PartialYamlNode<'t>) -> bool {
         let nodes_left_before = self.nodes_left;
         if self.open.len() >= DEPTH_MAX {
             self.report.error(place, format!("nested too deeply: at most {DEPTH_MAX} levels are read"));
             return false;
         }
-        self.open.push(Frame { place, anchor, node, height: 0, nodes_left_before });
-        self.spend(1, place)
+        self.open.push(YamlStackFrame { place, anchor, node, height: 0, nodes_left_before });
+        self.charge_nodes(1, place)
     }
 
     /// Closes the innermost list or mapping; `is_whole` says whether its end was found.
     fn end(&mut self, is_whole: bool) -> bool {
         let Some(frame) = self.open.pop() else { return true };
         let form = match frame.node {
-            Open::List(elements) => Form::List(elements),
-            Open::Mapping { mut entries, has_refused_key, .. } => {
+            PartialYamlNode::List(elements) => YamlNodeKind::List(elements),
+            PartialYamlNode::Mapping { mut entries, has_refused_key, .. } => {
                 self.refuse_repeated_keys(&mut entries);
-                Form::Mapping { entries, is_whole: is_whole && !has_refused_key }
+                YamlNodeKind::Mapping { entries, is_whole: is_whole && !has_refused_key }
             }
         };
         let weight = frame.nodes_left_before.saturating_sub(self.nodes_left);
-        self.add(Node { place: frame.place, form }, frame.anchor, frame.height, weight)
+        self.add(YamlNode { place: frame.place, form }, frame.anchor, frame.height, weight)
     }
 
     /// Puts a finished value where it belongs; `height` is the number of levels below it.
-    fn add(&mut self, node: Node<'t>, anchor: usize, height: usize, weight: usize) -> bool {
+    fn add(&mut self, node: YamlNode<'t>, anchor: usize, height: usize, weight: usize) -> bool {
         if anchor != 0 {
-            if !self.spend(weight, node.place) {
+            if !self.charge_nodes(weight, node.place) {
                 return false;
             }
             self.anchored.insert(anchor, Anchored { node: node.clone(), height, weight });
@@ -237,8 +253,8 @@ impl<'t, 'r> Builder<'t, 'r> {
         };
         frame.height = frame.height.max(height + 1);
         match &mut frame.node {
-            Open::List(elements) => elements.push(node),
-            Open::Mapping { entries, awaited, has_refused_key } => match std::mem::take(awaited) {
+            PartialYamlNode::List(elements) => elements.push(node),
+            PartialYamlNode::Mapping { entries, awaited, has_refused_key } => match std::mem::take(awaited) {
                 Awaited::Key => match key_from(node, self.report) {
                     Some(key) => *awaited = Awaited::Value(key),
                     None => {
@@ -246,17 +262,17 @@ impl<'t, 'r> Builder<'t, 'r> {
                         *has_refused_key = true;
                     }
                 },
-                Awaited::Value(key) => entries.push(Entry { key, value: node }),
+                Awaited::Value(key) => entries.push(YamlEntry { key, value: node }),
                 Awaited::RefusedValue => {}
             },
         }
         true
     }
 
-    fn expand(&mut self, anchor: usize, place: Place) -> bool {
+    fn expand(&mut self, anchor: usize, place: SourceSpan) -> bool {
         let Some(Anchored { node, height, weight }) = self.anchored.get(&anchor) else {
             self.report.error(place, "this alias stands inside what it refers to");
-            return self.add(Node { place, form: Form::Refused }, 0, 0, 1);
+            return self.add(YamlNode { place, form: YamlNodeKind::Refused }, 0, 0, 1);
         };
         let (node, height, weight) = (node.clone(), *height, *weight);
         if self.open.len() + height > DEPTH_MAX {
@@ -266,10 +282,10 @@ impl<'t, 'r> Builder<'t, 'r> {
             );
             return false;
         }
-        self.spend(weight, place) && self.add(node, 0, height, weight)
+        self.charge_nodes(weight, place) && self.add(node, 0, height, weight)
     }
 
-    fn spend(&mut self, weight: usize, place: Place) -> bool {
+    fn charge_nodes(&mut self, weight: usize, place: SourceSpan) -> bool {
         match self.nodes_left.checked_sub(weight) {
             Some(left) => {
                 self.nodes_left = left;
@@ -287,7 +303,7 @@ impl<'t, 'r> Builder<'t, 'r> {
     }
 
     /// Keeps the first entry of each key and notes the others.
-    fn refuse_repeated_keys(&mut self, entries: &mut Vec<Entry<'t>>) {
+    fn refuse_repeated_keys(&mut self, entries: &mut Vec<YamlEntry<'t>>) {
         let is_small = entries.len() <= 8;
         let is_repeated =
             |at: usize| entries[..at].iter().any(|entry| entry.key.text == entries[at].key.text);
@@ -324,8 +340,8 @@ impl<'t, 'r> Builder<'t, 'r> {
             return;
         }
         match self.open.last_mut().map(|frame| &mut frame.node) {
-            Some(Open::List(elements)) => drop(elements.pop()),
-            Some(Open::Mapping { entries, awaited, .. }) => {
+            Some(PartialYamlNode::List(elements)) => drop(elements.pop()),
+            Some(PartialYamlNode::Mapping { entries, awaited, .. }) => {
                 if let Awaited::Key = std::mem::take(awaited) {
                     entries.pop();
                 }
@@ -335,7 +351,7 @@ impl<'t, 'r> Builder<'t, 'r> {
     }
 
     /// What came before the error.
-    fn into_cut(mut self) -> Vec<Node<'t>> {
+    fn into_cut(mut self) -> Vec<YamlNode<'t>> {
         while let Some(frame) = self.open.last_mut() {
             frame.anchor = 0;
             self.end(false);
@@ -343,29 +359,29 @@ impl<'t, 'r> Builder<'t, 'r> {
         self.roots
     }
 
-    fn place(&self, span: Span) -> Place {
+    fn place(&self, span: Span) -> SourceSpan {
         let start = syntax::place_of(span.start, self.source);
         let length = if span.end.line() == span.start.line() {
             span.end.col().saturating_sub(span.start.col())
         } else {
             1
         };
-        Place { length: u32::try_from(length).unwrap_or(u32::MAX).max(1), ..start }
+        SourceSpan { length: u32::try_from(length).unwrap_or(u32::MAX).max(1), ..start }
     }
 }
 
 /// A key must be a text; `None` and a note when it is not, or when it would have a meaning that is not offered.
-fn key_from<'t>(node: Node<'t>, report: &mut Report) -> Option<Key<'t>> {
+fn key_from<'t>(node: YamlNode<'t>, report: &mut ProblemReport) -> Option<YamlKey<'t>> {
     match node.form {
-        Form::Text { text, is_plain } if is_plain && text == "<<" => {
+        YamlNodeKind::Text { text, is_plain } if is_plain && text == "<<" => {
             report
                 .error(node.place, "merge keys (`<<`) are not part of YAML 1.2 and not read")
                 .hint("write the keys out, or use an alias for a whole value: `timeouts: *slow`");
             None
         }
-        Form::Text { text, .. } => Some(Key { text, place: node.place }),
-        Form::Refused => None,
-        Form::List(_) | Form::Mapping { .. } => {
+        YamlNodeKind::Text { text, .. } => Some(YamlKey { text, place: node.place }),
+        YamlNodeKind::Refused => None,
+        YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } => {
             report.error(node.place, "a key must be a text").hint("put it in quotes if the text is meant");
             None
         }

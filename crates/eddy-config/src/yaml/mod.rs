@@ -5,6 +5,6 @@ mod node;
 mod peek;
 mod syntax;
 
-pub(crate) use build::{Tree, parse, parse_documents};
-pub(crate) use node::{Entry, Form, Key, Node};
+pub(crate) use build::{YamlTree, parse, parse_documents};
+pub(crate) use node::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
 pub(crate) use peek::has_outer_key;

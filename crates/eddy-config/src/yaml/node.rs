@@ -2,20 +2,20 @@
 
 use std::borrow::Cow;
 
-use crate::problem::Place;
+use crate::problem::SourceSpan;
 
 /// A value as written.
 #[derive(Clone, Debug)]
-pub(crate) struct Node<'t> {
+pub(crate) struct YamlNode<'t> {
     /// Where it begins; for a list or mapping its first character or element.
-    pub(crate) place: Place,
+    pub(crate) place: SourceSpan,
     /// What it is.
-    pub(crate) form: Form<'t>,
+    pub(crate) form: YamlNodeKind<'t>,
 }
 
 /// What a node is. What a text means (a number, a name) is decided by who reads it.
 #[derive(Clone, Debug)]
-pub(crate) enum Form<'t> {
+pub(crate) enum YamlNodeKind<'t> {
     /// A scalar.
     Text {
         /// The text without quotes and escapes.
@@ -24,11 +24,11 @@ pub(crate) enum Form<'t> {
         is_plain: bool,
     },
     /// A sequence.
-    List(Vec<Node<'t>>),
+    List(Vec<YamlNode<'t>>),
     /// A mapping; no key occurs twice.
     Mapping {
         /// The entries in the order of the file.
-        entries: Vec<Entry<'t>>,
+        entries: Vec<YamlEntry<'t>>,
         /// Whether all of it was read; otherwise nothing can be said of what is missing.
         is_whole: bool,
     },
@@ -38,59 +38,62 @@ pub(crate) enum Form<'t> {
 
 /// A key and its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry<'t> {
+pub(crate) struct YamlEntry<'t> {
     /// The key.
-    pub(crate) key: Key<'t>,
+    pub(crate) key: YamlKey<'t>,
     /// The value.
-    pub(crate) value: Node<'t>,
+    pub(crate) value: YamlNode<'t>,
 }
 
 /// A key of a mapping.
 #[derive(Clone, Debug)]
-pub(crate) struct Key<'t> {
+pub(crate) struct YamlKey<'t> {
     /// The key itself.
     pub(crate) text: Cow<'t, str>,
     /// Where it is written.
-    pub(crate) place: Place,
+    pub(crate) place: SourceSpan,
 }
 
-impl<'t> Node<'t> {
+impl<'t> YamlNode<'t> {
     /// The value under `key`, if this is a mapping that has it.
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&YamlEntry<'t>> {
         match &self.form {
-            Form::Mapping { entries, .. } => entries.iter().find(|entry| entry.key.text == key),
-            Form::Text { .. } | Form::List(_) | Form::Refused => None,
+            YamlNodeKind::Mapping { entries, .. } => entries.iter().find(|entry| entry.key.text == key),
+            YamlNodeKind::Text { .. } | YamlNodeKind::List(_) | YamlNodeKind::Refused => None,
         }
     }
 
     /// The same, with texts of its own.
-    pub(crate) fn to_static(&self) -> Node<'static> {
+    pub(crate) fn to_static(&self) -> YamlNode<'static> {
         let form = match &self.form {
-            Form::Text { text, is_plain } => {
-                Form::Text { text: Cow::Owned(text.clone().into_owned()), is_plain: *is_plain }
+            YamlNodeKind::Text { text, is_plain } => {
+                YamlNodeKind::Text { text: Cow::Owned(text.clone().into_owned()), is_plain: *is_plain }
             }
-            Form::List(elements) => Form::List(elements.iter().map(Node::to_static).collect()),
-            Form::Mapping { entries, is_whole } => {
-                Form::Mapping { entries: entries.iter().map(Entry::to_static).collect(), is_whole: *is_whole }
+            YamlNodeKind::List(elements) => {
+                YamlNodeKind::List(elements.iter().map(YamlNode::to_static).collect())
             }
-            Form::Refused => Form::Refused,
+            YamlNodeKind::Mapping { entries, is_whole } => YamlNodeKind::Mapping {
+                entries: entries.iter().map(YamlEntry::to_static).collect(),
+                is_whole: *is_whole,
+            },
+            YamlNodeKind::Refused => YamlNodeKind::Refused,
         };
-        Node { place: self.place, form }
+        YamlNode { place: self.place, form }
     }
 
     /// Whether nothing is written here: no value, `~` or `null`.
     pub(crate) fn is_nothing(&self) -> bool {
         match &self.form {
-            Form::Text { text, is_plain } => *is_plain && matches!(&**text, "" | "~" | "null"),
-            Form::List(_) | Form::Mapping { .. } | Form::Refused => false,
+            YamlNodeKind::Text { text, is_plain } => *is_plain && matches!(&**text, "" | "~" | "null"),
+            YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => false,
         }
     }
 }
 
-impl Entry<'_> {
+impl YamlEntry<'_> {
     /// The same, with texts of its own.
-    pub(crate) fn to_static(&self) -> Entry<'static> {
-        let key = Key { text: Cow::Owned(self.key.text.clone().into_owned()), place: self.key.place };
-        Entry { key, value: self.value.to_static() }
+    pub(crate) fn to_static(&self) -> YamlEntry<'static> {
+        let key = YamlKey { text: Cow::Owned(self.key.text.clone().into_owned()), place: self.key.place };
+        YamlEntry { key, value: self.value.to_static() }
     }
 }

@@ -2,10 +2,10 @@
 
 use granit_parser::{ErrorKind, Marker, ScanError};
 
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceSpan};
 
 /// Notes a syntax error.
-pub(super) fn note(error: &ScanError, text: &str, source: u32, report: &mut Report) {
+pub(super) fn note(error: &ScanError, text: &str, source: u32, report: &mut ProblemReport) {
     let mut place = place_of(*error.marker(), source);
     if is_after_tab(error, text) {
         place.column -= 1;
@@ -23,8 +23,8 @@ fn is_after_tab(error: &ScanError, text: &str) -> bool {
 }
 
 /// The place of one character.
-pub(super) fn place_of(marker: Marker, source: u32) -> Place {
-    Place {
+pub(super) fn place_of(marker: Marker, source: u32) -> SourceSpan {
+    SourceSpan {
         source,
         line: u32::try_from(marker.line().max(1)).unwrap_or(u32::MAX),
         column: u32::try_from(marker.col() + 1).unwrap_or(u32::MAX),

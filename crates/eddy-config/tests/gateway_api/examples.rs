@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use eddy_config::{ActionKind, Config, Leniency, Redirect};
+use eddy_config::{ActionKind, GatewayConfig, Leniency, Redirect};
 
 use crate::certificate::secret;
-use crate::world::{Outcome, ask, check, told};
+use crate::world::{GatewayRouteDecision, ask, check, told};
 
 /// Examples that eddy does not take, by the beginning of their names, and what it says of them.
 const REFUSED: &[(&str, &str)] = &[
@@ -123,7 +123,7 @@ fn check_page(asked: &[(&str, usize)], left_out: &[(&str, &str)]) {
 }
 
 /// What is otherwise than a line of `answers.txt` says, if anything is.
-fn differs(config: &Config, line: &str) -> Option<String> {
+fn differs(config: &GatewayConfig, line: &str) -> Option<String> {
     let (asked, expected) = line.split_once(" => ").unwrap();
     let mut words = asked.split(' ');
     let (authority, target) = (words.next().unwrap(), words.next().unwrap());
@@ -149,7 +149,7 @@ fn differs(config: &Config, line: &str) -> Option<String> {
 }
 
 /// What becomes of a request: where it goes, with which host and path if they are others, and who gets a copy.
-fn answer(config: &Config, outcome: &Outcome, host: &str, path: &str) -> String {
+fn answer(config: &GatewayConfig, outcome: &GatewayRouteDecision, host: &str, path: &str) -> String {
     let mut text = outcome.does.clone();
     let Some(action) = outcome.action.map(|index| &config.actions[index]) else { return text };
     if let ActionKind::Redirect(Redirect { scheme, host: to, port, status, .. }) = &action.kind {

@@ -13,7 +13,7 @@ const HOSTS: [&str; 5] = ["", "*.test", "a.test", "b.a.test", "*.a.test"];
 
 /// A match and where it stands.
 #[derive(Clone, Debug)]
-struct Entry {
+struct MatchCandidate {
     host: &'static str,
     is_exact: bool,
     path: &'static str,
@@ -28,7 +28,7 @@ struct Entry {
 
 /// A route: its host, age, name and rules.
 #[derive(Clone, Debug)]
-struct Route {
+struct GeneratedRoute {
     host: &'static str,
     created: Option<u8>,
     namespace: &'static str,
@@ -36,7 +36,7 @@ struct Route {
     rules: Vec<(bool, &'static str, Option<&'static str>, usize, usize)>,
 }
 
-fn routes() -> impl Strategy<Value = Vec<Route>> {
+fn routes() -> impl Strategy<Value = Vec<GeneratedRoute>> {
     let rule = (
         any::<bool>(),
         prop::sample::select(&PATHS[..]),
@@ -51,14 +51,14 @@ fn routes() -> impl Strategy<Value = Vec<Route>> {
         prop::sample::select(&["x", "w", "z"][..]),
         prop::collection::vec(rule, 1..4),
     );
-    let route = route.prop_map(|(host, created, namespace, name, rules)| Route {
+    let route = route.prop_map(|(host, created, namespace, name, rules)| GeneratedRoute {
         host,
         created,
         namespace,
         name,
         rules,
     });
-    prop::collection::vec(route, 1..7).prop_map(|mut routes: Vec<Route>| {
+    prop::collection::vec(route, 1..7).prop_map(|mut routes: Vec<GeneratedRoute>| {
         let mut seen = Vec::new();
         routes.retain(|route| {
             let is_new = !seen.contains(&(route.namespace, route.name));
@@ -69,7 +69,7 @@ fn routes() -> impl Strategy<Value = Vec<Route>> {
     })
 }
 
-fn manifests(routes: &[Route]) -> String {
+fn manifests(routes: &[GeneratedRoute]) -> String {
     let mut out = "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: eddy, listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]}}\n".to_owned();
     for route in routes {
         let created = route
@@ -100,7 +100,7 @@ fn manifests(routes: &[Route]) -> String {
 /// The winner by the text of the API: all matches are sorted, the first that holds wins; only those of the most specific
 /// hostname count.
 fn expected(
-    routes: &[Route],
+    routes: &[GeneratedRoute],
     host: &str,
     method: &str,
     path: &str,
@@ -118,10 +118,10 @@ fn expected(
         .map(|route| route.host)
         .filter(|pattern| has(pattern))
         .max_by_key(|pattern| specific(pattern))?;
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<MatchCandidate> = Vec::new();
     for route in routes.iter().filter(|route| route.host == best) {
         for (rule, (is_exact, path, method, headers, query)) in route.rules.iter().enumerate() {
-            entries.push(Entry {
+            entries.push(MatchCandidate {
                 host: route.host,
                 is_exact: *is_exact,
                 path,
@@ -147,7 +147,7 @@ fn expected(
             entry.rule,
         )
     });
-    let holds = |entry: &&Entry| {
+    let holds = |entry: &&MatchCandidate| {
         let below = entry.path.trim_end_matches('/');
         let is_path = if entry.is_exact {
             entry.path == path

@@ -1,12 +1,14 @@
 //! A checked configuration, and the rule that a request finds in it.
 
-use eddy_config::{Action, ActionKind, Checked, Config, Leniency, Problem, Serve, SourceText, check_with};
+use eddy_config::{
+    Action, ActionKind, Checked, GatewayConfig, Leniency, Problem, Serve, SourceText, check_with,
+};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
 
 /// What a request comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct GatewayRouteDecision {
     /// The rule, if one matches.
     pub(crate) rule: Option<String>,
     /// The cluster, or of several those with their weights; else the status.
@@ -37,7 +39,7 @@ pub(crate) fn told(problems: &[Problem]) -> String {
 }
 
 /// Sends a request to the listener at an address.
-pub(crate) fn ask(config: &Config, address: &str, head: &str) -> Outcome {
+pub(crate) fn ask(config: &GatewayConfig, address: &str, head: &str) -> GatewayRouteDecision {
     let listener = config.listeners.iter().find(|listener| listener.address.to_string() == address);
     let Some(listener) = listener else { panic!("nothing listens at {address}: {:?}", config.listeners) };
     let Serve::Routes(indexes) = &listener.serve else { panic!("no routes at {address}") };
@@ -67,18 +69,18 @@ pub(crate) fn ask(config: &Config, address: &str, head: &str) -> Outcome {
             let mut rewritten = Vec::new();
             let is_rewritten = found.rewrite(path, &mut scratch, &mut rewritten) == Ok(true);
             let action = found.rule.action as usize;
-            Outcome {
+            GatewayRouteDecision {
                 rule: Some(found.rule.name.to_string()),
                 does: text_of(config, &config.actions[action]),
                 action: Some(action),
                 path: is_rewritten.then(|| String::from_utf8(rewritten).unwrap()),
             }
         }
-        None => Outcome { rule: None, does: "404".to_owned(), action: None, path: None },
+        None => GatewayRouteDecision { rule: None, does: "404".to_owned(), action: None, path: None },
     }
 }
 
-fn text_of(config: &Config, action: &Action) -> String {
+fn text_of(config: &GatewayConfig, action: &Action) -> String {
     match &action.kind {
         ActionKind::Cluster(index) => config.clusters[*index].name.to_string(),
         ActionKind::Split(shares) => {

@@ -1,10 +1,10 @@
 //! Where Ingresses mean something else in eddy than in ingress-nginx, on purpose; `docs/reference/divergences.md` has the list.
 
-use eddy_config::{Config, Leniency, Severity, SourceText, check, check_with};
+use eddy_config::{GatewayConfig, Leniency, Severity, SourceText, check, check_with};
 use eddy_upstream::{Balance, EndpointAddress};
 
 use crate::documented::ingress;
-use crate::eddy::Eddy;
+use crate::eddy::IngressTestRouter;
 use crate::objects::{self, Ingress};
 use crate::{request, services};
 
@@ -12,7 +12,7 @@ fn source(ingresses: &[Ingress]) -> SourceText {
     SourceText::new("manifests.yaml", &objects::manifests(ingresses, &services(ingresses)))
 }
 
-fn config(annotations: &[(&str, &str)]) -> Config {
+fn config(annotations: &[(&str, &str)]) -> GatewayConfig {
     check(&[source(&[ingress("a", "a.test", annotations, &["/ P web"])])]).unwrap().config
 }
 
@@ -64,7 +64,7 @@ fn service_upstream_leads_to_the_endpoints_themselves() {
 fn paths_with_expressions_are_served_whatever_their_type() {
     let uses = [("use-regex", "true")];
     let ingresses = [ingress("a", "a.test", &uses, &["/a[0-9]+ P web", "/b[0-9]+ E next"])];
-    let eddy = Eddy::of_manifests(&source(&ingresses).text);
+    let eddy = IngressTestRouter::of_manifests(&source(&ingresses).text);
     for (line, expected) in
         [("a.test /a12", "200 default-web-80 /a12 a.test"), ("a.test /b3", "200 default-next-80 /b3 a.test")]
     {
@@ -82,7 +82,8 @@ fn a_location_that_is_there_twice_is_told_with_its_line() {
 #[test]
 fn a_wildcard_is_not_redirected_to_www() {
     let redirects = [("from-to-www-redirect", "true")];
-    let eddy = Eddy::of_manifests(&source(&[ingress("a", "*.test", &redirects, &["/ P web"])]).text);
+    let eddy =
+        IngressTestRouter::of_manifests(&source(&[ingress("a", "*.test", &redirects, &["/ P web"])]).text);
     for host in ["www.test", "a.test"] {
         let expected = format!("200 default-web-80 / {host}");
         assert_eq!(eddy.ask(&request(&format!("{host} /"))), Some(expected));

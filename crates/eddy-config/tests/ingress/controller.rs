@@ -18,7 +18,7 @@ struct Location<'i> {
 }
 
 #[derive(Default)]
-struct Server<'i> {
+struct ControllerServer<'i> {
     aliases: Vec<String>,
     www: bool,
     locations: Vec<Location<'i>>,
@@ -42,7 +42,7 @@ pub(crate) fn nginx_conf(ingresses: &[Ingress]) -> String {
         }
     }
 
-    let mut servers: BTreeMap<String, Server<'_>> = BTreeMap::new();
+    let mut servers: BTreeMap<String, ControllerServer<'_>> = BTreeMap::new();
     let root =
         |service, ingress| Location { path: "/".into(), exact: false, service, is_default: true, ingress };
     servers.entry("_".into()).or_default().locations.push(root(None, None));
@@ -58,7 +58,10 @@ pub(crate) fn nginx_conf(ingresses: &[Ingress]) -> String {
             let host = host_of(&rule.host);
             if !servers.contains_key(host) {
                 let location = root(ingress.default.clone(), Some(*ingress));
-                servers.insert(host.into(), Server { locations: vec![location], ..Server::default() });
+                servers.insert(
+                    host.into(),
+                    ControllerServer { locations: vec![location], ..ControllerServer::default() },
+                );
             }
         }
     }

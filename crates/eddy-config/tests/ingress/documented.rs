@@ -4,10 +4,10 @@
 //! that it is sent. Left out are examples of what eddy refuses, which `refused` tests, and those that have no routes:
 //! metrics, logs, certificates and what is about the controller itself.
 
-use crate::objects::{Ingress, Path, Rule};
+use crate::objects::{Ingress, IngressHostRule, Path};
 
 /// An example: where it stands, its Ingresses, and requests (host and target, perhaps fields behind a `;`) with their answers.
-pub(crate) struct Example {
+pub(crate) struct IngressExample {
     pub(crate) source: &'static str,
     pub(crate) ingresses: Vec<Ingress>,
     pub(crate) answers: &'static [(&'static str, &'static str)],
@@ -29,15 +29,15 @@ pub(crate) fn ingress(name: &str, host: &str, annotations: &[(&str, &str)], path
         name: name.into(),
         class: "nginx",
         annotations: annotations.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
-        rules: vec![Rule { host: host.into(), paths: paths.collect() }],
+        rules: vec![IngressHostRule { host: host.into(), paths: paths.collect() }],
         ..Ingress::default()
     }
 }
 
 /// The examples of ingress-nginx.
-pub(crate) fn of_ingress_nginx() -> Vec<Example> {
+pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
     vec![
-        Example {
+        IngressExample {
             source: "examples/rewrite: rewrite target",
             ingresses: vec![ingress(
                 "rewrite",
@@ -52,7 +52,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("rewrite.bar.com /somethingelse", "404"),
             ],
         },
-        Example {
+        IngressExample {
             source: "examples/rewrite: app root",
             ingresses: vec![ingress(
                 "approot",
@@ -65,7 +65,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("approot.bar.com /app1", "200 default-http-svc-80 /app1 approot.bar.com"),
             ],
         },
-        Example {
+        IngressExample {
             source: "ingress-path-matching: regular expression support",
             ingresses: vec![ingress(
                 "test-ingress",
@@ -79,7 +79,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("test.com /foo", "404"),
             ],
         },
-        Example {
+        IngressExample {
             source: "ingress-path-matching: path priority",
             ingresses: vec![
                 ingress("test-ingress-1", "test.com", &[], &["/foo/bar P service1"]),
@@ -96,7 +96,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("test.com /foo/bar", "200 default-service1-80 /foo/bar test.com"),
             ],
         },
-        Example {
+        IngressExample {
             source: "ingress-path-matching: warning, use of regular expressions on one path for a whole host",
             ingresses: vec![ingress(
                 "test-ingress-3",
@@ -110,7 +110,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("test.com /foo/bar/ab", "404"),
             ],
         },
-        Example {
+        IngressExample {
             source: "Before You Migrate: regex matches are prefix-based and case-insensitive",
             ingresses: vec![ingress(
                 "regex",
@@ -124,7 +124,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("regex.test /1abc", "404"),
             ],
         },
-        Example {
+        IngressExample {
             source: "Before You Migrate: use-regex applies to all paths of a host across all Ingresses",
             ingresses: vec![
                 ingress("regex", "all.test", &[("use-regex", "true")], &["/status/[0-9]+ I httpbin"]),
@@ -132,7 +132,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             ],
             answers: &[("all.test /headers", "200 default-other-80 /headers all.test")],
         },
-        Example {
+        IngressExample {
             source: "Before You Migrate: rewrite-target implies regex",
             ingresses: vec![
                 ingress("rewrite", "implied.test", &[("rewrite-target", "/uuid")], &["/api P httpbin"]),
@@ -143,12 +143,12 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("implied.test /apis", "200 default-httpbin-80 /uuid implied.test"),
             ],
         },
-        Example {
+        IngressExample {
             source: "Before You Migrate: a missing trailing slash is redirected",
             ingresses: vec![ingress("slash", "slash.test", &[], &["/my-path/ E httpbin"])],
             answers: &[("slash.test /my-path", "301 -> http://slash.test/my-path/")],
         },
-        Example {
+        IngressExample {
             source: "Before You Migrate: URLs are normalised before they are matched",
             ingresses: vec![ingress("normal", "normal.test", &[], &["/uuid E httpbin", "/a P other"])],
             answers: &[
@@ -157,7 +157,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("normal.test /%61/x", "200 default-other-80 /%61/x normal.test"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: canary-by-header",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
@@ -174,7 +174,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("canary.test /;X-Canary: other", "200 default-prod-80 / canary.test"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: canary-by-header-value",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
@@ -190,7 +190,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("canary.test /;Region: always", "200 default-prod-80 / canary.test"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: canary-by-header-pattern",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
@@ -210,7 +210,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("canary.test /;Region: eu", "200 default-prod-80 / canary.test"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: canary-by-cookie",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
@@ -227,7 +227,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("canary.test /", "200 default-prod-80 / canary.test"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: canary-weight of all",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
@@ -240,7 +240,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             ],
             answers: &[("canary.test /", "200 default-next-80 / canary.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: canary-weight of none",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
@@ -253,7 +253,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             ],
             answers: &[("canary.test /", "200 default-prod-80 / canary.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: precedence canary-by-header -> canary-by-cookie -> canary-weight",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
@@ -276,7 +276,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("canary.test /", "200 default-next-80 / canary.test"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: upstream-vhost",
             ingresses: vec![ingress(
                 "vhost",
@@ -286,7 +286,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("vhost.test /a", "200 default-web-80 /a inner.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: permanent-redirect",
             ingresses: vec![ingress(
                 "perm",
@@ -296,7 +296,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("perm.test /a?b", "301 -> https://www.google.com")],
         },
-        Example {
+        IngressExample {
             source: "annotations: permanent-redirect-code",
             ingresses: vec![ingress(
                 "perm",
@@ -306,7 +306,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("perm.test /", "308 -> https://www.google.com")],
         },
-        Example {
+        IngressExample {
             source: "annotations: temporal-redirect",
             ingresses: vec![ingress(
                 "temp",
@@ -316,7 +316,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("temp.test /", "302 -> https://www.google.com")],
         },
-        Example {
+        IngressExample {
             source: "annotations: temporal-redirect goes before permanent-redirect",
             ingresses: vec![ingress(
                 "both",
@@ -326,7 +326,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("both.test /", "302 -> https://one.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: from-to-www-redirect to the host without",
             ingresses: vec![ingress("www", "foo.test", &[("from-to-www-redirect", "true")], &["/ P web"])],
             answers: &[
@@ -335,7 +335,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("www.foo.test /a/", "308 -> http://foo.test/a"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: from-to-www-redirect to the host with",
             ingresses: vec![ingress(
                 "www",
@@ -345,7 +345,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("foo.test /a", "308 -> http://www.foo.test/a")],
         },
-        Example {
+        IngressExample {
             source: "annotations: from-to-www-redirect where both hosts are there",
             ingresses: vec![
                 ingress("www", "foo.test", &[("from-to-www-redirect", "true")], &["/ P web"]),
@@ -353,7 +353,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             ],
             answers: &[("www.foo.test /a", "200 default-other-80 /a www.foo.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: server-alias",
             ingresses: vec![ingress(
                 "alias",
@@ -367,7 +367,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("three.test /", "404"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: server-alias does not take the host of another server",
             ingresses: vec![
                 ingress("alias", "alias.test", &[("server-alias", "one.test")], &["/ P web"]),
@@ -375,7 +375,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             ],
             answers: &[("one.test /", "200 default-other-80 / one.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: force-ssl-redirect",
             ingresses: vec![ingress("force", "force.test", &[("force-ssl-redirect", "true")], &["/ P web"])],
             answers: &[
@@ -383,7 +383,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("force.test /a/", "308 -> https://force.test/a"),
             ],
         },
-        Example {
+        IngressExample {
             source: "annotations: preserve-trailing-slash",
             ingresses: vec![ingress(
                 "force",
@@ -393,12 +393,12 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("force.test /a/", "308 -> https://force.test/a/")],
         },
-        Example {
+        IngressExample {
             source: "annotations: ssl-redirect without a certificate",
             ingresses: vec![ingress("plain", "plain.test", &[("ssl-redirect", "true")], &["/ P web"])],
             answers: &[("plain.test /a", "200 default-web-80 /a plain.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: backend-protocol, proxy timeouts, body size and buffering",
             ingresses: vec![ingress(
                 "proxy",
@@ -422,12 +422,12 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("proxy.test /a", "200 default-web-80 /a proxy.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: load-balance",
             ingresses: vec![ingress("balance", "balance.test", &[("load-balance", "ewma")], &["/ P web"])],
             answers: &[("balance.test /a", "200 default-web-80 /a balance.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: upstream-hash-by",
             ingresses: vec![ingress(
                 "hash",
@@ -437,7 +437,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("hash.test /a?b", "200 default-web-80 /a?b hash.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: proxy-redirect-from and proxy-redirect-to",
             ingresses: vec![ingress(
                 "redirect",
@@ -450,7 +450,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("redirect.test /a", "200 default-web-80 /a redirect.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: service-upstream",
             ingresses: vec![ingress(
                 "service",
@@ -460,7 +460,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("service.test /a", "200 default-web-80 /a service.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: x-forwarded-prefix with rewrite-target",
             ingresses: vec![ingress(
                 "prefix",
@@ -470,7 +470,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("prefix.test /path/a", "200 default-web-80 /a prefix.test")],
         },
-        Example {
+        IngressExample {
             source: "annotations: enable-access-log, enable-rewrite-log and satisfy",
             ingresses: vec![ingress(
                 "logs",
@@ -480,7 +480,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             )],
             answers: &[("logs.test /a", "200 default-web-80 /a logs.test")],
         },
-        Example {
+        IngressExample {
             source: "user-guide/basic-usage: host based routing",
             ingresses: vec![
                 ingress("ingress-myservicea", "myservicea.foo.org", &[], &["/ P myservicea"]),
@@ -492,7 +492,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("other.foo.org /", "404"),
             ],
         },
-        Example {
+        IngressExample {
             source: "user-guide/default-backend: what no host is for",
             ingresses: vec![
                 ingress("web", "web.test", &[], &["/a P web"]),
@@ -505,7 +505,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             ],
             answers: &[("other.test /x", "200 default-fallback-80 /x other.test"), ("web.test /b", "404")],
         },
-        Example {
+        IngressExample {
             source: "how-it-works: an Ingress' own default backend is for what its hosts have no path for",
             ingresses: vec![Ingress {
                 default: Some("own".into()),
@@ -513,7 +513,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             }],
             answers: &[("web.test /b", "200 default-own-80 /b web.test"), ("other.test /b", "404")],
         },
-        Example {
+        IngressExample {
             source: "how-it-works: of the same path and host in two Ingresses the oldest wins",
             ingresses: vec![
                 Ingress { day: Some(2), ..ingress("a", "same.test", &[], &["/ P young"]) },
@@ -521,7 +521,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             ],
             answers: &[("same.test /", "200 default-old-80 / same.test")],
         },
-        Example {
+        IngressExample {
             source: "how-it-works: wildcard hosts are one label",
             ingresses: vec![ingress("wild", "*.foo.test", &[], &["/ P web"])],
             answers: &[
@@ -530,7 +530,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
                 ("foo.test /", "404"),
             ],
         },
-        Example {
+        IngressExample {
             source: "user-guide/ingress-path-matching: Exact and Prefix of one path",
             ingresses: vec![ingress("both", "both.test", &[], &["/foo E exact", "/foo P below"])],
             answers: &[

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use eddy_config::{ActionKind, Config, SourceText, check};
+use eddy_config::{ActionKind, GatewayConfig, SourceText, check};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::RouteScratch;
-use eddy_route::nginx::{Outcome, Sites, Walk};
+use eddy_route::nginx::{NginxOutcome, NginxRequestState, Sites};
 
 use crate::site::site_request;
 
-pub(crate) struct Eddy {
-    config: Config,
+pub(crate) struct IngressTestRouter {
+    config: GatewayConfig,
 }
 
-impl Eddy {
+impl IngressTestRouter {
     pub(crate) fn of_manifests(text: &str) -> Self {
         let checked = check(&[SourceText::new("manifests.yaml", text)]);
         Self { config: checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}")).config }
@@ -27,11 +27,12 @@ impl Eddy {
         head.parse(bytes, &HeadLimits::default()).ok()?;
         let sites: &Arc<Sites> = self.config.sites.first().unwrap();
         let request = site_request(&head, bytes);
-        let (mut walk, mut scratch, mut out) = (Walk::default(), RouteScratch::new(), Vec::new());
+        let (mut walk, mut scratch, mut out) =
+            (NginxRequestState::default(), RouteScratch::new(), Vec::new());
         let outcome = sites.walk(0, &request, &mut walk, &mut scratch);
         let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let answer = match outcome {
-            Outcome::Proxy { action } => {
+            NginxOutcome::Proxy { action } => {
                 if sites.write_target(&request, &mut walk, &mut scratch, &mut out).is_err() {
                     return None;
                 }
@@ -39,13 +40,13 @@ impl Eddy {
                 sites.write_host(&request, &mut walk, &mut scratch, &mut out);
                 format!("200 {} {target} {}", self.cluster(action), shown(&out))
             }
-            Outcome::Text { status } => format!("{status} {}", shown(walk.text())),
-            Outcome::Redirect { status } => {
+            NginxOutcome::Text { status } => format!("{status} {}", shown(walk.text())),
+            NginxOutcome::Redirect { status } => {
                 sites.write_location(&request, &mut walk, &mut out);
                 format!("{status} -> {}", shown(&out))
             }
-            Outcome::Status { status } => status.to_string(),
-            Outcome::Close => "closed".to_owned(),
+            NginxOutcome::Status { status } => status.to_string(),
+            NginxOutcome::Close => "closed".to_owned(),
         };
         Some(answer.trim_end().to_owned())
     }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::objects::{Ingress, Path, Rule};
+use crate::objects::{Ingress, IngressHostRule, Path};
 
 /// Ingresses, their Services, and requests: host, target and further fields.
-pub(crate) struct Case {
+pub(crate) struct IngressCase {
     pub(crate) ingresses: Vec<Ingress>,
     pub(crate) services: Vec<String>,
     pub(crate) requests: Vec<(String, String, String)>,
 }
 
-pub(crate) struct Maker {
+pub(crate) struct IngressCaseGenerator {
     seed: u64,
     pub(crate) counts: BTreeMap<&'static str, usize>,
 }
@@ -23,21 +23,21 @@ const PATTERNS: [&str; 8] =
 const ODD: [&str; 14] =
     ["/", "//", "/./", "/../a", "%2F", "%61", "a", "b", "?x=1", ";p", "%41", "%25", "/c", "-"];
 
-impl Maker {
+impl IngressCaseGenerator {
     pub(crate) fn new(seed: u64) -> Self {
         Self { seed, counts: BTreeMap::new() }
     }
 
     /// A case of so many groups of hosts, which do not touch each other.
-    pub(crate) fn case(&mut self, groups: usize) -> Case {
-        let mut case = Case { ingresses: Vec::new(), services: Vec::new(), requests: Vec::new() };
+    pub(crate) fn case(&mut self, groups: usize) -> IngressCase {
+        let mut case = IngressCase { ingresses: Vec::new(), services: Vec::new(), requests: Vec::new() };
         for group in 0..groups {
             self.group(group, &mut case);
         }
         case
     }
 
-    fn group(&mut self, group: usize, case: &mut Case) {
+    fn group(&mut self, group: usize, case: &mut IngressCase) {
         let services: Vec<String> = (0..6).map(|number| format!("s{group}-{number}")).collect();
         // A text of a path ends in a `/` in all of a group, or in none.
         let slashes: Vec<bool> = PATHS.iter().map(|_| self.below(4) == 0).collect();
@@ -63,7 +63,7 @@ impl Maker {
             let has_patterns = ingress.is_on("use-regex") || ingress.annotation("rewrite-target").is_some();
             for _ in 0..1 + self.below(2) {
                 let host = hosts[self.below(hosts.len())].clone();
-                let mut rule = Rule { host, paths: Vec::new() };
+                let mut rule = IngressHostRule { host, paths: Vec::new() };
                 for _ in 0..1 + self.below(4) {
                     let service = services[self.below(services.len())].clone();
                     let path = if has_patterns && self.below(2) == 0 {
@@ -124,7 +124,7 @@ impl Maker {
     }
 
     /// A canary for the paths of an Ingress.
-    fn canary(&mut self, group: usize, services: &[String], first: usize, case: &mut Case) {
+    fn canary(&mut self, group: usize, services: &[String], first: usize, case: &mut IngressCase) {
         self.count("canary");
         let at = first + self.below(case.ingresses.len() - first);
         let mut rules = case.ingresses[at].rules.clone();
@@ -162,7 +162,7 @@ impl Maker {
         case.services.push(format!("c{group}"));
     }
 
-    fn requests(&mut self, hosts: &[String], first: usize, case: &mut Case) {
+    fn requests(&mut self, hosts: &[String], first: usize, case: &mut IngressCase) {
         let mut names: Vec<String> = hosts.iter().map(|host| host.replace('*', "x")).collect();
         let rules = case.ingresses[first..].iter().flat_map(|ingress| &ingress.rules);
         let used: Vec<String> = rules.map(|rule| rule.host.replace('*', "x")).collect();

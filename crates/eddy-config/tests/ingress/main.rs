@@ -18,12 +18,12 @@ mod plain;
 #[path = "../nginx/site.rs"]
 mod site;
 
-use documented::{Example, ingress, of_ingress_nginx};
-use eddy::Eddy;
+use documented::{IngressExample, ingress, of_ingress_nginx};
+use eddy::IngressTestRouter;
 use eddy_config::{ActionKind, Leniency, Severity, SourceText, check, check_with};
-use generate::Maker;
+use generate::IngressCaseGenerator;
 use objects::Ingress;
-use peer::Nginx;
+use peer::NginxProcess;
 use test_peers::{NGINX, all_present, present_or_partial};
 
 /// How many groups of hosts are compared: the usual number, or `EDDY_INGRESS_GROUPS`.
@@ -54,11 +54,12 @@ fn request(line: &str) -> String {
 fn documented_examples_of_ingress_nginx_answer_as_they_say() {
     let examples = of_ingress_nginx();
     assert!(examples.len() >= 40, "{} examples", examples.len());
-    for Example { source, ingresses, answers } in examples {
-        let eddy = Eddy::of_manifests(&objects::manifests(&ingresses, &services(&ingresses)));
-        let nginx =
-            present_or_partial(&[NGINX]).unwrap().then(|| Nginx::start(&controller::nginx_conf(&ingresses)));
-        let mut client = nginx.as_ref().map(Nginx::connect);
+    for IngressExample { source, ingresses, answers } in examples {
+        let eddy = IngressTestRouter::of_manifests(&objects::manifests(&ingresses, &services(&ingresses)));
+        let nginx = present_or_partial(&[NGINX])
+            .unwrap()
+            .then(|| NginxProcess::start(&controller::nginx_conf(&ingresses)));
+        let mut client = nginx.as_ref().map(NginxProcess::connect);
         for (line, expected) in answers {
             let request = request(line);
             assert_eq!(eddy.ask(&request).as_deref(), Some(*expected), "{source}: {line}");
@@ -137,12 +138,12 @@ fn what_eddy_does_not_have_is_refused_with_a_reason() {
     }
     // A switch that is off asks for nothing.
     let ingresses = [ingress("a", "a.test", &[("ssl-passthrough", "false")], &["/ P web"])];
-    Eddy::of_manifests(&objects::manifests(&ingresses, &services(&ingresses)));
+    IngressTestRouter::of_manifests(&objects::manifests(&ingresses, &services(&ingresses)));
 }
 
 #[test]
 fn mutated_manifests_are_refused_or_taken_and_nothing_else() {
-    let mut maker = Maker::new(77);
+    let mut maker = IngressCaseGenerator::new(77);
     let mut taken = 0;
     for round in 0..100 {
         let case = maker.case(1);
@@ -168,14 +169,14 @@ fn ingresses_answer_as_in_ingress_nginx() {
     if !all_present(&[NGINX]).unwrap() {
         return;
     }
-    let mut maker = Maker::new(0x2545_f491_4f6c_dd1d);
+    let mut maker = IngressCaseGenerator::new(0x2545_f491_4f6c_dd1d);
     let (mut different, mut compared, mut answers) = (Vec::new(), 0, std::collections::BTreeMap::new());
     for _ in 0..groups(100).div_ceil(25) {
         let case = maker.case(25);
         let manifests = objects::manifests(&case.ingresses, &case.services);
         let conf = controller::nginx_conf(&case.ingresses);
-        let eddy = Eddy::of_manifests(&manifests);
-        let nginx = Nginx::start(&conf);
+        let eddy = IngressTestRouter::of_manifests(&manifests);
+        let nginx = NginxProcess::start(&conf);
         let mut client = nginx.connect();
         for (host, target, fields) in &case.requests {
             let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n");

@@ -12,12 +12,12 @@ pub(crate) struct Ingress {
     /// Without their prefix.
     pub(crate) annotations: Vec<(String, String)>,
     pub(crate) default: Option<String>,
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<IngressHostRule>,
 }
 
 /// The paths of a host.
 #[derive(Clone, Debug)]
-pub(crate) struct Rule {
+pub(crate) struct IngressHostRule {
     /// Empty for any.
     pub(crate) host: String,
     pub(crate) paths: Vec<Path>,

@@ -35,26 +35,26 @@ fn plain(name: &str, host: &str, paths: &[&str]) -> Ingress {
 
 /// An example of the page <https://kubernetes.io/docs/concepts/services-networking/ingress/>: what it shows, its Ingresses,
 /// and which Service answers a host and path.
-pub(crate) struct Shown {
+pub(crate) struct PlainIngressExample {
     pub(crate) source: &'static str,
     pub(crate) ingresses: Vec<Ingress>,
     pub(crate) answers: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// The examples of that page, beside its table of paths.
-pub(crate) fn shown() -> Vec<Shown> {
+pub(crate) fn shown() -> Vec<PlainIngressExample> {
     let two = |name: &str, first: &Ingress, second: &Ingress| Ingress {
         name: name.into(),
         rules: [first.rules.clone(), second.rules.clone()].concat(),
         ..first.clone()
     };
     vec![
-        Shown {
+        PlainIngressExample {
             source: "the Ingress resource",
             ingresses: vec![plain("minimal-ingress", "", &["/testpath P test"])],
             answers: &[("any.test", "/testpath/1", "test"), ("any.test", "/", "-")],
         },
-        Shown {
+        PlainIngressExample {
             source: "hostname wildcards",
             ingresses: vec![two(
                 "ingress-wildcard-host",
@@ -68,7 +68,7 @@ pub(crate) fn shown() -> Vec<Shown> {
                 ("a.b.foo.com", "/foo", "-"),
             ],
         },
-        Shown {
+        PlainIngressExample {
             source: "Ingress backed by a single Service",
             ingresses: vec![Ingress {
                 name: "test-ingress".into(),
@@ -78,7 +78,7 @@ pub(crate) fn shown() -> Vec<Shown> {
             }],
             answers: &[("any.test", "/any", "test")],
         },
-        Shown {
+        PlainIngressExample {
             source: "simple fanout",
             ingresses: vec![plain(
                 "simple-fanout-example",
@@ -92,7 +92,7 @@ pub(crate) fn shown() -> Vec<Shown> {
                 ("bar.foo.com", "/foo", "-"),
             ],
         },
-        Shown {
+        PlainIngressExample {
             source: "name based virtual hosting",
             ingresses: vec![two(
                 "name-virtual-host-ingress",
@@ -105,7 +105,7 @@ pub(crate) fn shown() -> Vec<Shown> {
                 ("other.foo.com", "/", "-"),
             ],
         },
-        Shown {
+        PlainIngressExample {
             source: "name based virtual hosting, with a rule for all other hosts",
             ingresses: vec![two(
                 "name-virtual-host-ingress-no-third-host",
@@ -127,7 +127,7 @@ pub(crate) fn shown() -> Vec<Shown> {
 
 #[test]
 fn examples_of_the_kubernetes_page_answer_as_they_say() {
-    for Shown { source, ingresses, answers } in shown() {
+    for PlainIngressExample { source, ingresses, answers } in shown() {
         for (host, path, expected) in answers {
             assert_eq!(answer(&ingresses, host, path), *expected, "{source}: {host}{path}");
         }

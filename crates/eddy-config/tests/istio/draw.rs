@@ -1,8 +1,8 @@
 //! Numbers that look random and are the same each time (SplitMix64).
 
-pub(crate) struct Draw(pub(crate) u64);
+pub(crate) struct IstioCaseRng(pub(crate) u64);
 
-impl Draw {
+impl IstioCaseRng {
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

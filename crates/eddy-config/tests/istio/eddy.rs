@@ -1,22 +1,23 @@
 //! The side of eddy: manifests, and what comes of a request.
 
 use eddy_config::{
-    Action, ActionKind, Config, Leniency, ListenAddress, Problem, Redirect, Serve, SourceText, check_with,
+    Action, ActionKind, GatewayConfig, Leniency, ListenAddress, Problem, Redirect, Serve, SourceText,
+    check_with,
 };
 use eddy_http::{FieldEdits, HeadLimits, RequestHead};
 use eddy_route::normalise::Normal;
 use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
 
 /// A checked configuration with its compiled tables, by the port of the listener.
-pub(crate) struct Eddy {
-    pub(crate) config: Config,
+pub(crate) struct IstioTestRouter {
+    pub(crate) config: GatewayConfig,
     pub(crate) warnings: Vec<Problem>,
     routers: Vec<(u16, Router)>,
 }
 
 /// What a rule does with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum IstioRouteAnswer {
     /// No rule is for it.
     None,
     /// eddy's parser or normaliser refuses it.
@@ -36,15 +37,15 @@ pub(crate) enum Answer {
 }
 
 /// The answer, and the action that gives it.
-pub(crate) struct Told<'c> {
-    pub(crate) answer: Answer,
+pub(crate) struct AnswerWithAction<'c> {
+    pub(crate) answer: IstioRouteAnswer,
     pub(crate) action: Option<&'c Action>,
 }
 
 /// The fields of every answer of an upstream, before a route changes them.
 pub(crate) const UPSTREAM_FIELDS: [(&str, &str); 2] = [("x-t-own", "1"), ("x-t-both", "1")];
 
-impl Eddy {
+impl IstioTestRouter {
     pub(crate) fn of(text: &str) -> Self {
         Self::read(text, Leniency::Strict).unwrap_or_else(|problems| panic!("{}\n{text}", told(&problems)))
     }
@@ -62,9 +63,9 @@ impl Eddy {
     }
 
     /// What comes of a request at a port.
-    pub(crate) fn ask(&self, port: u16, text: &str) -> Told<'_> {
+    pub(crate) fn ask(&self, port: u16, text: &str) -> AnswerWithAction<'_> {
         let bytes = text.as_bytes();
-        let refused = Told { answer: Answer::Refused, action: None };
+        let refused = AnswerWithAction { answer: IstioRouteAnswer::Refused, action: None };
         let mut head = RequestHead::new();
         if head.parse(bytes, &HeadLimits::default()).is_err() {
             return refused;
@@ -97,7 +98,9 @@ impl Eddy {
         let mut scratch = RouteScratch::new();
         let found = router.lookup(&request, &mut scratch);
         assert!(router.agrees(found, &request, &mut scratch), "the index and the scan disagree: {text}");
-        let Some(found) = found else { return Told { answer: Answer::None, action: None } };
+        let Some(found) = found else {
+            return AnswerWithAction { answer: IstioRouteAnswer::None, action: None };
+        };
         let action = &self.config.actions[found.rule.action as usize];
         let mut rewritten = Vec::new();
         let Ok(is_rewritten) = found.rewrite(path, &mut scratch, &mut rewritten) else { return refused };
@@ -105,11 +108,11 @@ impl Eddy {
         let host = shown(head.authority.of(bytes));
         let answer = match &action.kind {
             ActionKind::Respond(respond) => {
-                Answer::Text { status: respond.status, body: shown(&respond.body) }
+                IstioRouteAnswer::Text { status: respond.status, body: shown(&respond.body) }
             }
             ActionKind::Redirect(redirect) => {
                 let location = location(redirect, &host, &target, query.map(shown));
-                Answer::Redirect { status: redirect.status, location }
+                IstioRouteAnswer::Redirect { status: redirect.status, location }
             }
             ActionKind::Cluster(_) | ActionKind::Split(_) => {
                 if let Some(query) = query {
@@ -124,10 +127,16 @@ impl Eddy {
             }
             ActionKind::Weighted(_) | ActionKind::Sites(_) => panic!("Istio splits actions: {action:?}"),
         };
-        Told { answer, action: Some(action) }
+        AnswerWithAction { answer, action: Some(action) }
     }
 
-    fn sent(&self, action: &Action, target: String, host: String, fields: Vec<(String, String)>) -> Answer {
+    fn sent(
+        &self,
+        action: &Action,
+        target: String,
+        host: String,
+        fields: Vec<(String, String)>,
+    ) -> IstioRouteAnswer {
         let shares: Vec<(&Action, u32)> = match &action.kind {
             ActionKind::Split(shares) => {
                 shares.iter().map(|share| (&self.config.actions[share.action], share.weight)).collect()
@@ -142,7 +151,7 @@ impl Eddy {
         // Shares differ in their changes where an example says so; those of the first are told.
         let (first, _) = shares[0];
         let response = UPSTREAM_FIELDS.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        Answer::Sent {
+        IstioRouteAnswer::Sent {
             to,
             target,
             host: first.host_rewrite.as_ref().map_or(host, ToString::to_string),

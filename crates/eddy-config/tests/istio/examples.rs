@@ -6,7 +6,7 @@ use std::path::Path;
 use eddy_config::{Action, ActionKind};
 use eddy_filter::builtin::BuiltinConfig;
 
-use crate::eddy::{Answer, Eddy, Told};
+use crate::eddy::{AnswerWithAction, IstioRouteAnswer, IstioTestRouter};
 
 /// Examples of the documentation that are left out, and why.
 const LEFT_OUT: &[(&str, &str)] = &[
@@ -54,7 +54,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 const TLS: &str = "eddy takes no certificates from these manifests";
 
 /// An example: where it stands, what it shows, its manifests, and requests with their answers.
-pub(crate) struct Example {
+pub(crate) struct IstioExample {
     pub(crate) section: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) manifests: String,
@@ -62,11 +62,11 @@ pub(crate) struct Example {
 }
 
 /// All examples, in their order.
-pub(crate) fn all() -> Vec<Example> {
+pub(crate) fn all() -> Vec<IstioExample> {
     include_str!("examples.txt").split("\n=== ").skip(1).map(example).collect()
 }
 
-fn example(text: &'static str) -> Example {
+fn example(text: &'static str) -> IstioExample {
     let (title, rest) = text.split_once('\n').unwrap();
     let (section, shows) = title.split_once(" | ").unwrap();
     let (manifests, asked) = rest.split_once("\n>>>\n").unwrap();
@@ -76,7 +76,12 @@ fn example(text: &'static str) -> Example {
     }
     manifests.push_str(&services());
     let lines = asked.lines().map(str::trim).filter(|line| !line.is_empty());
-    Example { section, shows, manifests, asked: lines.map(|line| line.split_once(" => ").unwrap()).collect() }
+    IstioExample {
+        section,
+        shows,
+        manifests,
+        asked: lines.map(|line| line.split_once(" => ").unwrap()).collect(),
+    }
 }
 
 /// `$vs NAME SPEC` is a VirtualService bound to the Gateway `gateway`; `$subsets HOST` a DestinationRule with the subsets `v1`,
@@ -155,13 +160,13 @@ fn request(line: &str) -> (u16, String) {
 }
 
 /// The answer in words, with what the route says of the way.
-fn said(eddy: &Eddy, told: &Told<'_>) -> String {
+fn said(eddy: &IstioTestRouter, told: &AnswerWithAction<'_>) -> String {
     let mut out = match &told.answer {
-        Answer::None => "404".to_owned(),
-        Answer::Refused => "400".to_owned(),
-        Answer::Text { status, body } => format!("{status} {body}").trim_end().to_owned(),
-        Answer::Redirect { status, location } => format!("{status} {location}"),
-        Answer::Sent { to, target, host, fields, response } => {
+        IstioRouteAnswer::None => "404".to_owned(),
+        IstioRouteAnswer::Refused => "400".to_owned(),
+        IstioRouteAnswer::Text { status, body } => format!("{status} {body}").trim_end().to_owned(),
+        IstioRouteAnswer::Redirect { status, location } => format!("{status} {location}"),
+        IstioRouteAnswer::Sent { to, target, host, fields, response } => {
             let to: Vec<String> = to
                 .iter()
                 .map(|(name, weight)| match to.len() {
@@ -193,7 +198,7 @@ fn short(cluster: &str) -> String {
     cluster.trim_start_matches("default/").replacen(":80", "", 1)
 }
 
-fn policies(eddy: &Eddy, action: &Action) -> String {
+fn policies(eddy: &IstioTestRouter, action: &Action) -> String {
     let mut out = String::new();
     if let Some(timeout) = action.timeout {
         let _ = write!(out, ", timeout {timeout:?}");
@@ -220,7 +225,7 @@ fn policies(eddy: &Eddy, action: &Action) -> String {
             let (origins, credentials, age) = (&cors.origins, cors.has_credentials, cors.max_age);
             let _ = write!(out, ", cors for {origins:?} credentials {credentials} age {age:?}");
         } else if let BuiltinConfig::Fault(fault) = builtin {
-            let percent = |share: eddy_filter::builtin::Share| f64::from(share.0) / 10_000.0;
+            let percent = |share: eddy_filter::builtin::RequestFraction| f64::from(share.0) / 10_000.0;
             if let Some(delay) = fault.delay {
                 let _ = write!(out, ", delay {:?} of {}%", delay.time, percent(delay.share));
             }
@@ -237,8 +242,8 @@ fn documented_examples_answer_as_they_say() {
     let examples = all();
     assert!(examples.len() >= 40, "{} examples", examples.len());
     let mut wrong = Vec::new();
-    for Example { section, shows, manifests, asked } in examples {
-        let eddy = Eddy::of(&manifests);
+    for IstioExample { section, shows, manifests, asked } in examples {
+        let eddy = IstioTestRouter::of(&manifests);
         assert!(!asked.is_empty(), "{section} | {shows}");
         for (line, expected) in asked {
             let (port, text) = request(line);
@@ -264,7 +269,7 @@ fn the_page_of_examples_is_as_it_should_be() {
          | section | what it shows | requests |\n|---|---|---|\n",
         examples.len()
     );
-    for Example { section, shows, asked, .. } in &examples {
+    for IstioExample { section, shows, asked, .. } in &examples {
         let _ = writeln!(page, "| {section} | {shows} | {} |", asked.len());
     }
     page.push_str("\n## Left out\n\n| example | why |\n|---|---|\n");

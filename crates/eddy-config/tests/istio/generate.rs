@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::draw::Draw;
+use crate::draw::IstioCaseRng;
 
 /// Objects, and requests to them.
-pub(crate) struct Case {
+pub(crate) struct IstioCase {
     pub(crate) objects: Vec<Value>,
     pub(crate) requests: Vec<String>,
 }
 
-impl Case {
+impl IstioCase {
     /// The objects as manifests.
     pub(crate) fn manifests(&self) -> String {
         let objects: Vec<String> = self.objects.iter().map(Value::to_string).collect();
@@ -33,8 +33,8 @@ impl Case {
     }
 }
 
-pub(crate) struct Maker {
-    draw: Draw,
+pub(crate) struct IstioCaseGenerator {
+    draw: IstioCaseRng,
     /// How often each kind of thing was made.
     pub(crate) counts: BTreeMap<&'static str, usize>,
 }
@@ -48,14 +48,14 @@ const VALUES: [&str; 7] = ["1", "2", "12", "ab", "A", "a", "1,2"];
 const VALUE_EXPRESSIONS: [&str; 6] = ["1.*", "[12]+", ".*2", "a|b", r"\d+", "*"];
 const ODD: [&str; 12] = ["/", "//", "/./", "/../a", "%2F", "%61", "a", "b", ";p", "%41", "/c", "-"];
 
-impl Maker {
+impl IstioCaseGenerator {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { draw: Draw(seed), counts: BTreeMap::new() }
+        Self { draw: IstioCaseRng(seed), counts: BTreeMap::new() }
     }
 
     /// A case of so many groups of hosts, which do not touch each other.
-    pub(crate) fn case(&mut self, groups: usize) -> Case {
-        let mut case = Case { objects: Vec::new(), requests: Vec::new() };
+    pub(crate) fn case(&mut self, groups: usize) -> IstioCase {
+        let mut case = IstioCase { objects: Vec::new(), requests: Vec::new() };
         for namespace in NAMESPACES {
             for number in 0..4 {
                 let ports = if number == 3 {
@@ -79,7 +79,7 @@ impl Maker {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    fn group(&mut self, group: usize, case: &mut Case) {
+    fn group(&mut self, group: usize, case: &mut IstioCase) {
         let hosts = [
             format!("t{group}.test"),
             format!("*.t{group}.test"),
@@ -386,7 +386,7 @@ impl Maker {
     }
 
     /// Requests for the group whose VirtualServices stand from `first` on.
-    fn requests(&mut self, hosts: &[String], first: usize, case: &mut Case) {
+    fn requests(&mut self, hosts: &[String], first: usize, case: &mut IstioCase) {
         let mut tests = Vec::new();
         for object in &case.objects[first..] {
             for route in object["spec"]["http"].as_array().unwrap() {

@@ -2,7 +2,7 @@
 
 use eddy_config::{Leniency, SourceText, check_with};
 
-use crate::draw::Draw;
+use crate::draw::IstioCaseRng;
 use crate::examples;
 
 const WORDS: [&str; 22] = [
@@ -33,7 +33,7 @@ const WORDS: [&str; 22] = [
 #[test]
 fn a_thousand_mutated_manifests_are_taken_or_told() {
     let texts: Vec<String> = examples::all().into_iter().map(|example| example.manifests).collect();
-    let mut draw = Draw(7);
+    let mut draw = IstioCaseRng(7);
     let (mut taken, mut refused) = (0, 0);
     for round in 0..1000 {
         let mut text = texts[round % texts.len()].clone();

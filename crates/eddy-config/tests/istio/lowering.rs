@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 /// A VirtualService, made ready: short names spelled out, delegates put in.
-struct Service {
+struct ResolvedVirtualService {
     namespace: String,
     hosts: Vec<String>,
     gateways: Vec<String>,
@@ -82,7 +82,7 @@ fn sorted<'o>(objects: &'o [Value], kind: &str) -> Vec<&'o Value> {
     own
 }
 
-fn services(objects: &[Value]) -> Vec<Service> {
+fn services(objects: &[Value]) -> Vec<ResolvedVirtualService> {
     let all = sorted(objects, "VirtualService");
     let is_delegate = |object: &&&Value| list(&object["spec"]["hosts"]).is_empty();
     let delegates: Vec<&&Value> = all.iter().filter(is_delegate).collect();
@@ -113,7 +113,7 @@ fn services(objects: &[Value]) -> Vec<Service> {
         }
         let hosts = texts(&spec["hosts"]).into_iter().map(|host| full(&host, &namespace));
         let gateways = texts(&spec["gateways"]).into_iter().map(|name| gateway(&name, &namespace));
-        services.push(Service {
+        services.push(ResolvedVirtualService {
             hosts: hosts.collect(),
             gateways: gateways.collect(),
             export: texts(&spec["exportTo"]),
@@ -217,8 +217,11 @@ fn joined(outer: &Value, own: &Value) -> Value {
 }
 
 /// VirtualServices that a namespace sees: private ones, those for it, those for all.
-fn in_tiers<'s>(services: &'s [Service], namespace: &str) -> impl Iterator<Item = &'s Service> {
-    let tier = |service: &Service| {
+fn in_tiers<'s>(
+    services: &'s [ResolvedVirtualService],
+    namespace: &str,
+) -> impl Iterator<Item = &'s ResolvedVirtualService> {
+    let tier = |service: &ResolvedVirtualService| {
         let to = |name: &str| service.export.iter().any(|to| to == name);
         if service.export.is_empty() || to("*") {
             Some(2)
@@ -256,7 +259,7 @@ fn common_hosts(server: &Value, own: &[String], namespace: &str, of: &str) -> BT
     common
 }
 
-fn routes_of(service: &Service, gateway: &str, port: u64, clusters: &[String]) -> Vec<Value> {
+fn routes_of(service: &ResolvedVirtualService, gateway: &str, port: u64, clusters: &[String]) -> Vec<Value> {
     let mut out = Vec::new();
     for route in &service.http {
         let matches = list(&route["match"]);

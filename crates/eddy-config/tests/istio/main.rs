@@ -23,10 +23,10 @@ mod secure;
 
 use std::collections::BTreeMap;
 
-use eddy::{Answer, Eddy};
+use eddy::{IstioRouteAnswer, IstioTestRouter};
 use eddy_config::Leniency;
-use eddy_e2e::peer::{self, Echo, Envoy};
-use generate::{Case, Maker};
+use eddy_e2e::peer::{self, EchoUpstream, Envoy};
+use generate::{IstioCase, IstioCaseGenerator};
 use recorded::Recorded;
 use serde_json::json;
 
@@ -37,14 +37,14 @@ fn groups(usual: usize) -> usize {
 }
 
 /// What eddy answers, in the words for both; none where its parser refuses the request.
-fn ours(eddy: &Eddy, request: &str) -> Option<String> {
+fn ours(eddy: &IstioTestRouter, request: &str) -> Option<String> {
     Some(match eddy.ask(80, request).answer {
-        Answer::None => "404".to_owned(),
-        Answer::Refused => return None,
-        Answer::Text { status: 503, body } if body.starts_with("no endpoints") => "503".to_owned(),
-        Answer::Text { status, body } => format!("{status} {body}"),
-        Answer::Redirect { status, location } => format!("{status} {location}"),
-        Answer::Sent { to, target, host, fields, response } => {
+        IstioRouteAnswer::None => "404".to_owned(),
+        IstioRouteAnswer::Refused => return None,
+        IstioRouteAnswer::Text { status: 503, body } if body.starts_with("no endpoints") => "503".to_owned(),
+        IstioRouteAnswer::Text { status, body } => format!("{status} {body}"),
+        IstioRouteAnswer::Redirect { status, location } => format!("{status} {location}"),
+        IstioRouteAnswer::Sent { to, target, host, fields, response } => {
             let (cluster, _) = &to[0];
             if cluster == "503" {
                 return Some("503".to_owned());
@@ -103,13 +103,13 @@ fn keeps_the_port(ours: &str, theirs: &str) -> bool {
 
 /// What the real Envoy answers to the requests of a case, with the routes that Istio would give it; nothing where it is not
 /// installed.
-fn envoy_says(case: &Case) -> Option<Vec<String>> {
+fn envoy_says(case: &IstioCase) -> Option<Vec<String>> {
     let program = Envoy::find().unwrap()?;
     let clusters = case.clusters();
     let routes = lowering::routes(&case.objects, 80, &clusters);
     let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
     let config = peer::bootstrap(&routes, &json!({"normalize_path": true}), &names);
-    let upstream = Echo::with_fields(&eddy::UPSTREAM_FIELDS).unwrap();
+    let upstream = EchoUpstream::with_fields(&eddy::UPSTREAM_FIELDS).unwrap();
     let envoy = Envoy::start(&program, &config, &upstream.path()).unwrap();
     let requests: Vec<Vec<u8>> = case.requests.iter().map(|request| request.as_bytes().to_vec()).collect();
     let replies =
@@ -118,9 +118,9 @@ fn envoy_says(case: &Case) -> Option<Vec<String>> {
 }
 
 /// Puts the requests of a case to both, and tells where they differ; how many pairs were compared.
-fn compare(case: &Case, recorded: &mut Recorded, shown: &mut BTreeMap<String, usize>) -> usize {
+fn compare(case: &IstioCase, recorded: &mut Recorded, shown: &mut BTreeMap<String, usize>) -> usize {
     let manifests = case.manifests();
-    let eddy = Eddy::read(&manifests, Leniency::Lenient)
+    let eddy = IstioTestRouter::read(&manifests, Leniency::Lenient)
         .unwrap_or_else(|problems| panic!("{}", eddy::told(&problems)));
     let mut envoy = envoy_says(case).map(Vec::into_iter);
     let (mut compared, mut refused, mut different) = (0, 0, Vec::new());
@@ -160,7 +160,7 @@ fn compare(case: &Case, recorded: &mut Recorded, shown: &mut BTreeMap<String, us
 
 #[test]
 fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
-    let mut maker = Maker::new(0x2545_f491_4f6c_dd1d);
+    let mut maker = IstioCaseGenerator::new(0x2545_f491_4f6c_dd1d);
     let mut recorded = Recorded::open("istio/recorded/generated.txt");
     let mut shown = BTreeMap::new();
     let compared = compare(&maker.case(120), &mut recorded, &mut shown);
@@ -204,7 +204,7 @@ fn many_generated_manifests_answer_as_envoy_does() {
     assert!(Envoy::find().unwrap().is_some(), "this compares with the real Envoy alone");
     let (mut compared, mut shown) = (0, BTreeMap::new());
     for seed in 1..=groups(2000).div_ceil(200) as u64 {
-        let case = Maker::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).case(200);
+        let case = IstioCaseGenerator::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).case(200);
         compared += compare(&case, &mut Recorded::open(""), &mut shown);
     }
     println!("{compared} pairs, 0 unexplained differences; {shown:?}");

@@ -2,7 +2,7 @@
 
 use eddy_config::{Leniency, Severity, SourceText, check_with};
 
-use crate::eddy::{Eddy, told};
+use crate::eddy::{IstioTestRouter, told};
 
 const GATEWAY: &str = "{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: gateway}, spec: {servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}]}}\n---\n\
 {apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 80}]}}\n---\n\
@@ -237,12 +237,12 @@ fn endpoints_of_subsets_are_those_with_the_labels() {
         {{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {{name: web}}, spec: {{hosts: [a.test], gateways: [gateway], http: [{{route: [{{destination: {{host: web, subset: {subset}}}}}]}}]}}}}\n"
         )
     };
-    let eddy = Eddy::of(&service("v2"));
+    let eddy = IstioTestRouter::of(&service("v2"));
     let [cluster] = eddy.config.clusters.as_slice() else { panic!("{:?}", eddy.config.clusters) };
     assert_eq!((&*cluster.name, cluster.endpoints.len()), ("default/web:80/v2", 1));
     assert_eq!(format!("{:?}", cluster.balance), "Random");
     assert!(format!("{:?}", cluster.endpoints[0].address).contains("10.0.0.2"));
-    let none = Eddy::of(&service("v3"));
+    let none = IstioTestRouter::of(&service("v3"));
     assert!(none.config.clusters[0].endpoints.is_empty());
     assert!(told(&none.warnings).contains("no endpoints are known"), "{}", told(&none.warnings));
 }

@@ -23,14 +23,14 @@ fn https(host: &str, tls: &str) -> String {
     format!("{{port: {{number: 443, name: '{host}', protocol: HTTPS}}, hosts: ['{host}'], tls: {{{tls}}}}}")
 }
 
-fn said(text: &str, leniency: Leniency) -> (Option<eddy_config::Config>, String) {
+fn said(text: &str, leniency: Leniency) -> (Option<eddy_config::GatewayConfig>, String) {
     match check_with(&[SourceText::new("a.yaml", text)], leniency) {
         Ok(checked) => (Some(checked.config), told(&checked.warnings)),
         Err(problems) => (None, told(&problems)),
     }
 }
 
-fn taken(text: &str) -> eddy_config::Config {
+fn taken(text: &str) -> eddy_config::GatewayConfig {
     let (config, problems) = said(text, Leniency::Strict);
     config.unwrap_or_else(|| panic!("{problems}\n{text}"))
 }

@@ -4,21 +4,21 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{ActionKind, Config, Leniency, Problem, SourceText, check, check_with};
+use eddy_config::{ActionKind, GatewayConfig, Leniency, Problem, SourceText, check, check_with};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::RouteScratch;
-use eddy_route::nginx::{Outcome, SiteExplanation, SiteRequest, Sites, Walk};
+use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteExplanation, SiteRequest, Sites};
 use eddy_upstream::{
     Balance, ClusterState, EndpointAddress, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried,
 };
 
 use crate::site::site_request;
 
-pub(crate) struct Eddy {
-    config: Config,
+pub(crate) struct NginxTestRouter {
+    config: GatewayConfig,
 }
 
-impl Eddy {
+impl NginxTestRouter {
     pub(crate) fn of(text: &str) -> Self {
         let checked = check(&[SourceText::new("nginx.conf", text)]);
         let config = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}")).config;
@@ -38,7 +38,7 @@ impl Eddy {
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap();
         let sites: &Arc<Sites> = self.config.sites.first().unwrap();
-        let (mut walk, mut scratch) = (Walk::default(), RouteScratch::new());
+        let (mut walk, mut scratch) = (NginxRequestState::default(), RouteScratch::new());
         let request = site_request(&head, bytes);
         sites.walk(0, &request, &mut walk, &mut scratch);
         let mut fields = Vec::new();
@@ -60,14 +60,20 @@ impl Eddy {
     fn ask_by(
         &self,
         text: &str,
-        walk_by: impl Fn(&Sites, usize, &SiteRequest<'_>, &mut Walk, &mut RouteScratch) -> Outcome,
+        walk_by: impl Fn(
+            &Sites,
+            usize,
+            &SiteRequest<'_>,
+            &mut NginxRequestState,
+            &mut RouteScratch,
+        ) -> NginxOutcome,
     ) -> Option<String> {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
         let sites: &Arc<Sites> = self.config.sites.first().unwrap();
         let mut bytes = bytes.to_vec();
-        let (mut walk, mut scratch) = (Walk::default(), RouteScratch::new());
+        let (mut walk, mut scratch) = (NginxRequestState::default(), RouteScratch::new());
         let mut filter = sites.field_filter(0, head.host.of(&bytes), &mut scratch);
         head.edit(&mut bytes).retain(|name| filter.keeps(name));
         let request = site_request(&head, &bytes);
@@ -89,10 +95,11 @@ impl Eddy {
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap();
         let sites: &Arc<Sites> = self.config.sites.first().unwrap();
-        let (mut walk, mut scratch, mut key) = (Walk::default(), RouteScratch::new(), Vec::new());
+        let (mut walk, mut scratch, mut key) =
+            (NginxRequestState::default(), RouteScratch::new(), Vec::new());
         let request = site_request(&head, bytes);
         let outcome = sites.walk(0, &request, &mut walk, &mut scratch);
-        let Outcome::Proxy { action } = outcome else { panic!("{outcome:?}") };
+        let NginxOutcome::Proxy { action } = outcome else { panic!("{outcome:?}") };
         sites.write_hash_key(action, &request, &mut walk, &mut scratch, &mut key);
         let action = &self.config.actions[action as usize];
         let ActionKind::Cluster(cluster) = action.kind else { panic!("{action:?}") };
@@ -130,20 +137,23 @@ impl Eddy {
 fn told(
     sites: &Sites,
     request: &SiteRequest<'_>,
-    outcome: Outcome,
-    walk: &mut Walk,
+    outcome: NginxOutcome,
+    walk: &mut NginxRequestState,
     scratch: &mut RouteScratch,
 ) -> Option<String> {
     let mut out = Vec::new();
     let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
-    if let Outcome::Text { status } | Outcome::Redirect { status } | Outcome::Status { status } = outcome {
+    if let NginxOutcome::Text { status }
+    | NginxOutcome::Redirect { status }
+    | NginxOutcome::Status { status } = outcome
+    {
         sites.write_location(request, walk, &mut out);
         if !out.is_empty() {
             return Some(format!("{status} -> {}", shown(&out)));
         }
     }
     let answer = match outcome {
-        Outcome::Proxy { .. } => {
+        NginxOutcome::Proxy { .. } => {
             if sites.write_target(request, walk, scratch, &mut out).is_err() {
                 return None;
             }
@@ -176,9 +186,9 @@ fn told(
                 format!("{status} upstream {target} {}", shown(&out))
             }
         }
-        Outcome::Text { status } => format!("{status} {}", shown(walk.text())),
-        Outcome::Redirect { status } | Outcome::Status { status } => status.to_string(),
-        Outcome::Close => "closed".to_owned(),
+        NginxOutcome::Text { status } => format!("{status} {}", shown(walk.text())),
+        NginxOutcome::Redirect { status } | NginxOutcome::Status { status } => status.to_string(),
+        NginxOutcome::Close => "closed".to_owned(),
     };
     Some(answer.trim_end().to_owned())
 }

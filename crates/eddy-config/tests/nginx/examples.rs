@@ -4,15 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Case, Request};
+use crate::{NginxCase, NginxTestRequest};
 
 /// A configuration, a request and the answer.
-pub(crate) fn all() -> Vec<(String, Request, String)> {
+pub(crate) fn all() -> Vec<(String, NginxTestRequest, String)> {
     let mut all = Vec::new();
     for (_, config, requests) in EXAMPLES {
         for line in requests.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let (asked, expected) = line.split_once(" => ").unwrap();
-            let request = Request::asked(&asked.replace("@echo", ECHO));
+            let request = NginxTestRequest::asked(&asked.replace("@echo", ECHO));
             all.push((whole(config), request, expected.trim_end().replace("@echo", ECHO)));
         }
     }
@@ -20,10 +20,10 @@ pub(crate) fn all() -> Vec<(String, Request, String)> {
 }
 
 /// The same, by configuration.
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<NginxCase> {
     let all = all();
     let groups = all.chunk_by(|a, b| a.0 == b.0).enumerate();
-    let cases = groups.map(|(number, group)| Case {
+    let cases = groups.map(|(number, group)| NginxCase {
         name: format!("example/{number}"),
         config: group[0].0.clone(),
         requests: group.iter().map(|(_, request, _)| request.clone()).collect(),

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::{Case, Request};
+use crate::{NginxCase, NginxTestRequest};
 
 /// How many tables one configuration holds.
 const TABLES_A_CONFIG: usize = 50;
 
 /// Configurations with so many tables in all, and how often each kind of thing occurs in them.
-pub(crate) fn cases(tables: usize) -> (Vec<Case>, String) {
+pub(crate) fn cases(tables: usize) -> (Vec<NginxCase>, String) {
     cases_from(0x2545_f491_4f6c_dd1d, tables)
 }
 
 /// The same, from a seed that is not zero.
-pub(crate) fn cases_from(seed: u64, tables: usize) -> (Vec<Case>, String) {
-    let mut maker = Maker { seed, counts: BTreeMap::new() };
+pub(crate) fn cases_from(seed: u64, tables: usize) -> (Vec<NginxCase>, String) {
+    let mut maker = NginxCaseGenerator { seed, counts: BTreeMap::new() };
     let mut cases = Vec::new();
     for number in 0..tables.div_ceil(TABLES_A_CONFIG) {
         let mut config = String::from("events {}\nhttp {\n");
@@ -24,13 +24,13 @@ pub(crate) fn cases_from(seed: u64, tables: usize) -> (Vec<Case>, String) {
             maker.server(table, &mut config, &mut requests);
         }
         config.push_str("}\n");
-        cases.push(Case { name: format!("generated/{number}"), config, requests });
+        cases.push(NginxCase { name: format!("generated/{number}"), config, requests });
     }
     let coverage = maker.counts.iter().map(|(what, count)| format!("{what} {count}"));
     (cases, coverage.collect::<Vec<_>>().join(", "))
 }
 
-struct Maker {
+struct NginxCaseGenerator {
     seed: u64,
     counts: BTreeMap<&'static str, usize>,
 }
@@ -40,7 +40,7 @@ const PATTERNS: [&str; 10] = ["a", "^/a", "b$", "[.]c$", "^/(a|b)/", "//", "a/b"
 const ODD: [&str; 14] =
     ["/", "//", "/./", "/../", "%2F", "%61", "%2e%2e/", "%0A", "?a=b", ";p", "%41", "a", "%25", "/.."];
 
-impl Maker {
+impl NginxCaseGenerator {
     fn below(&mut self, bound: usize) -> usize {
         self.seed ^= self.seed << 13;
         self.seed ^= self.seed >> 7;
@@ -56,7 +56,7 @@ impl Maker {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    fn server(&mut self, table: usize, config: &mut String, requests: &mut Vec<Request>) {
+    fn server(&mut self, table: usize, config: &mut String, requests: &mut Vec<NginxTestRequest>) {
         let host = format!("t{table}.test");
         let merges = self.below(4) > 0;
         // The path is read by the rule of the default server, which is the first.
@@ -71,7 +71,7 @@ impl Maker {
         for text in texts.clone() {
             for _ in 0..3 {
                 let target = self.target(&text);
-                requests.push(Request::new(&host, &target));
+                requests.push(NginxTestRequest::new(&host, &target));
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use eddy_config::{Leniency, SourceText, check, check_with};
 
-use crate::eddy::Eddy;
-use crate::{Case, Oracle, Request, compare_with};
+use crate::eddy::NginxTestRouter;
+use crate::{NginxCase, NginxTestRequest, Oracle, compare_with};
 
 const ECHO: &str = "http://unix:/eddy/echo.sock";
 
@@ -46,11 +46,11 @@ const GUARDED: &[(&str, &str)] = &[
     ),
 ];
 
-fn cases() -> Vec<Case> {
-    let cases = GUARDED.iter().enumerate().map(|(number, (server, paths))| Case {
+fn cases() -> Vec<NginxCase> {
+    let cases = GUARDED.iter().enumerate().map(|(number, (server, paths))| NginxCase {
         name: format!("guarded/{number}"),
         config: whole(server),
-        requests: paths.split(' ').map(|path| Request::new("x", path)).collect(),
+        requests: paths.split(' ').map(|path| NginxTestRequest::new("x", path)).collect(),
     });
     cases.collect()
 }
@@ -153,7 +153,7 @@ fn guards_that_eddy_does_not_have_are_never_passed_over() {
             let problems = check(&source).unwrap_err();
             assert!(problems.iter().any(|problem| problem.message.contains(said)), "{server}: {problems:#?}");
         }
-        let (eddy, warnings) = Eddy::leniently(&config);
+        let (eddy, warnings) = NginxTestRouter::leniently(&config);
         if !said.is_empty() {
             let is_told = warnings.iter().any(|warning| warning.message.contains(said));
             assert!(is_told, "{server}: {warnings:#?}");
@@ -161,7 +161,7 @@ fn guards_that_eddy_does_not_have_are_never_passed_over() {
         for line in requests.split("; ") {
             let (path, answer) = line.split_once(" => ").unwrap();
             assert_eq!(
-                eddy.ask(&Request::new("x", path).text()).as_deref(),
+                eddy.ask(&NginxTestRequest::new("x", path).text()).as_deref(),
                 Some(answer),
                 "{path}: {server}"
             );
@@ -172,7 +172,7 @@ fn guards_that_eddy_does_not_have_are_never_passed_over() {
 #[test]
 fn what_guards_is_said_to_be_answered_403() {
     let config = whole("location / { auth_basic secret; proxy_pass @echo; }");
-    let (_, warnings) = Eddy::leniently(&config);
+    let (_, warnings) = NginxTestRouter::leniently(&config);
     assert!(warnings.iter().any(|warning| warning.message.contains("answered 403")), "{warnings:#?}");
 }
 
@@ -207,7 +207,7 @@ fn leniency_refuses_what_would_open_and_cannot_be_shut() {
 #[test]
 fn a_field_whose_value_is_not_to_be_had_is_taken_out() {
     let config = whole("location / { proxy_set_header X-User $remote_user; proxy_pass @echo; }");
-    let (eddy, _) = Eddy::leniently(&config);
-    let fields = eddy.fields(&Request::new("x", "/").text());
+    let (eddy, _) = NginxTestRouter::leniently(&config);
+    let fields = eddy.fields(&NginxTestRequest::new("x", "/").text());
     assert_eq!(fields, [("X-User".to_owned(), String::new())]);
 }

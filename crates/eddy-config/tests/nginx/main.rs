@@ -18,27 +18,27 @@ mod typical;
 mod upstreams;
 mod variables;
 
-use eddy::Eddy;
-use peer::Nginx;
+use eddy::NginxTestRouter;
+use peer::NginxProcess;
 use recorded::Recorded;
 use test_peers::{NGINX, present_or_recorded};
 
 /// A configuration, and requests to its first address.
-struct Case {
+struct NginxCase {
     name: String,
     config: String,
-    requests: Vec<Request>,
+    requests: Vec<NginxTestRequest>,
 }
 
 /// A request, byte by byte.
 #[derive(Clone)]
-struct Request {
+struct NginxTestRequest {
     host: String,
     target: String,
     fields: String,
 }
 
-impl Request {
+impl NginxTestRequest {
     fn new(host: &str, target: &str) -> Self {
         Self { host: host.to_owned(), target: target.to_owned(), fields: String::new() }
     }
@@ -77,19 +77,19 @@ impl Oracle {
 }
 
 /// Puts the cases to both and tells where they differ; the number of pairs that were compared.
-fn compare(file: &str, cases: &[Case]) -> usize {
+fn compare(file: &str, cases: &[NginxCase]) -> usize {
     compare_with(file, cases, Oracle::best())
 }
 
-fn compare_with(file: &str, cases: &[Case], oracle: Oracle) -> usize {
+fn compare_with(file: &str, cases: &[NginxCase], oracle: Oracle) -> usize {
     let mut recorded = Recorded::open(file);
     let mut different = Vec::new();
     let mut compared = 0;
     let nginx = oracle == Oracle::Real;
     for case in cases {
-        let eddy = Eddy::of(&case.config);
-        let peer = nginx.then(|| Nginx::start(&case.config));
-        let mut client = peer.as_ref().map(Nginx::connect);
+        let eddy = NginxTestRouter::of(&case.config);
+        let peer = nginx.then(|| NginxProcess::start(&case.config));
+        let mut client = peer.as_ref().map(NginxProcess::connect);
         for request in &case.requests {
             let fields = request.fields.replace("\r\n", ";");
             let key = format!("{} {} {} {fields}", case.name, request.host, request.target);
@@ -143,7 +143,9 @@ fn recorded_answers_stand_in_where_nginx_is_not_installed() {
     let (cases, _) = generate::cases(200);
     assert!(compare_with("nginx/recorded/generated.txt", &cases, Oracle::Recorded) > 2000);
     let answers = Recorded::open("nginx/recorded/examples.txt");
-    let key = |case: &Case, request: &Request| format!("{} {} {} ", case.name, request.host, request.target);
+    let key = |case: &NginxCase, request: &NginxTestRequest| {
+        format!("{} {} {} ", case.name, request.host, request.target)
+    };
     let first = &examples::cases()[0];
     assert_eq!(answers.find(&key(first, &first.requests[0])), Some("200 one"));
     assert_eq!(answers.find("no such request"), None);
@@ -164,7 +166,7 @@ fn typical_constructs_answer_as_nginx_does() {
 #[test]
 fn examples_answer_as_they_say() {
     for (config, request, expected) in examples::all() {
-        let answer = Eddy::of(&config).ask(&request.text());
+        let answer = NginxTestRouter::of(&config).ask(&request.text());
         assert_eq!(
             answer.as_deref(),
             Some(expected.as_str()),
@@ -197,7 +199,7 @@ fn many_generated_locations_answer_as_nginx_does() {
         let (cases, _) = generate::cases_from(seed | 1, 500);
         compared += compare("", &cases);
         for case in &cases {
-            let eddy = Eddy::of(&case.config);
+            let eddy = NginxTestRouter::of(&case.config);
             for request in &case.requests {
                 let Some(explained) = eddy.explain(&request.text()) else { continue };
                 asked += 1;
@@ -223,7 +225,7 @@ fn many_generated_locations_answer_as_nginx_does() {
 fn the_index_finds_what_the_plain_search_finds() {
     let (cases, _) = generate::cases(300);
     for case in &cases {
-        let eddy = Eddy::of(&case.config);
+        let eddy = NginxTestRouter::of(&case.config);
         for request in &case.requests {
             let text = request.text();
             assert_eq!(eddy.ask(&text), eddy.ask_plainly(&text), "{}\n{}", request.target, case.config);

@@ -10,9 +10,9 @@ use crate::{examples, generate};
 const COUNT: usize = 1000;
 
 /// Numbers that are the same in every run.
-struct Draw(u64);
+struct NginxMutationRng(u64);
 
-impl Draw {
+impl NginxMutationRng {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -67,7 +67,7 @@ const NOISE: [&str; 34] = [
     "set $uri x;",
 ];
 
-fn mutate(text: &str, draw: &mut Draw) -> String {
+fn mutate(text: &str, draw: &mut NginxMutationRng) -> String {
     let (at, other) = (draw.place(text), draw.place(text));
     let (from, to) = (at.min(other), at.max(other));
     let noise = NOISE[draw.below(NOISE.len())];
@@ -90,7 +90,7 @@ fn broken_configurations_are_refused_with_a_place_or_taken() {
     let mut texts: Vec<String> = examples::all().into_iter().map(|(config, _, _)| config).collect();
     texts.dedup();
     texts.extend(generate::cases(3).0.into_iter().map(|case| case.config));
-    let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
+    let mut draw = NginxMutationRng(0x9e37_79b9_7f4a_7c15);
     let (mut taken, mut refused) = (0, 0);
     for number in 0..COUNT {
         let mut text = texts[number % texts.len()].clone();

@@ -7,13 +7,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-pub(crate) struct Nginx {
+pub(crate) struct NginxProcess {
     child: Child,
     folder: PathBuf,
 }
 
 /// A connection, made again where NGINX closes it.
-pub(crate) struct Client {
+pub(crate) struct NginxClient {
     folder: PathBuf,
     stream: Option<UnixStream>,
 }
@@ -22,7 +22,7 @@ pub(crate) fn program() -> PathBuf {
     test_peers::program("nginx").unwrap()
 }
 
-impl Nginx {
+impl NginxProcess {
     /// Starts NGINX with the servers of a configuration, on a socket in a folder of its own.
     pub(crate) fn start(config: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -57,12 +57,12 @@ impl Nginx {
         }
     }
 
-    pub(crate) fn connect(&self) -> Client {
-        Client { folder: self.folder.clone(), stream: None }
+    pub(crate) fn connect(&self) -> NginxClient {
+        NginxClient { folder: self.folder.clone(), stream: None }
     }
 }
 
-impl Drop for Nginx {
+impl Drop for NginxProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -91,7 +91,7 @@ fn inside(folder: &Path) -> String {
     )
 }
 
-impl Client {
+impl NginxClient {
     /// Status, address and text of the answer; the folder is called `/eddy` in both.
     pub(crate) fn ask(&mut self, request: &str) -> String {
         let folder = format!("unix:{}/", self.folder.display());

@@ -7,16 +7,16 @@ use std::collections::BTreeSet;
 
 use eddy_config::{SourceText, check};
 
-use crate::{Case, Request, documented};
+use crate::{NginxCase, NginxTestRequest, documented};
 
 /// A name, a configuration, and requests of host, target and fields.
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<NginxCase> {
     let cases = TYPICAL.iter().map(|(name, config, requests)| {
         let requests = requests.lines().map(str::trim).filter(|line| !line.is_empty());
-        Case {
+        NginxCase {
             name: format!("typical/{name}"),
             config: whole(config),
-            requests: requests.map(Request::asked).collect(),
+            requests: requests.map(NginxTestRequest::asked).collect(),
         }
     });
     cases.collect()

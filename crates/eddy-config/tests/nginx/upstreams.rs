@@ -4,10 +4,10 @@
 
 use std::net::IpAddr;
 
-use crate::eddy::Eddy;
-use crate::peer::Nginx;
+use crate::eddy::NginxTestRouter;
+use crate::peer::NginxProcess;
 use crate::recorded::Recorded;
-use crate::{Oracle, Request};
+use crate::{NginxTestRequest, Oracle};
 
 /// How much of the order is the same in every run.
 #[derive(Clone, Copy)]
@@ -58,13 +58,14 @@ fn compare(oracle: Oracle) -> usize {
         let config = format!(
             "events {{}}\nhttp {{ upstream u {{ {upstream} }} server {{ listen unix:/eddy/site.sock; location / {{ proxy_pass http://u; }} }} }}"
         );
-        let eddy = Eddy::of(&config);
+        let eddy = NginxTestRouter::of(&config);
         let telling = "add_header X-Asked $upstream_addr always; set_real_ip_from unix:; real_ip_header X-Client; proxy_pass";
-        let nginx = (oracle == Oracle::Real).then(|| Nginx::start(&config.replace("proxy_pass", telling)));
-        let mut peer = nginx.as_ref().map(Nginx::connect);
+        let nginx =
+            (oracle == Oracle::Real).then(|| NginxProcess::start(&config.replace("proxy_pass", telling)));
+        let mut peer = nginx.as_ref().map(NginxProcess::connect);
         for key in 0..KEYS {
             let client = IpAddr::from([10, 7, u8::try_from(key).unwrap(), 9]);
-            let mut request = Request::new("x", &format!("/?k=key-{}", key * 7919));
+            let mut request = NginxTestRequest::new("x", &format!("/?k=key-{}", key * 7919));
             request.fields = format!("X-More: {key}\r\nX-Client: {client}\r\n");
             let name = format!("{number} {key}");
             let theirs = match &mut peer {

@@ -3,7 +3,7 @@
 use eddy_config::{Leniency, SourceText, check, check_with};
 use eddy_upstream::{AddressFamilies, EndpointAddress};
 
-use crate::{Case, Oracle, Request, compare_with};
+use crate::{NginxCase, NginxTestRequest, Oracle, compare_with};
 
 /// What stands in a server, and what is asked for; two upstreams lead to the same socket.
 const COMPUTED: &[(&str, &str)] = &[
@@ -39,11 +39,11 @@ const COMPUTED: &[(&str, &str)] = &[
     ("server_name up; location / { proxy_pass http://$server_name; }", "/"),
 ];
 
-fn cases() -> Vec<Case> {
-    let cases = COMPUTED.iter().enumerate().map(|(number, (server, targets))| Case {
+fn cases() -> Vec<NginxCase> {
+    let cases = COMPUTED.iter().enumerate().map(|(number, (server, targets))| NginxCase {
         name: format!("computed/{number}"),
         config: whole(server),
-        requests: targets.split(' ').map(|target| Request::new("x", target)).collect(),
+        requests: targets.split(' ').map(|target| NginxTestRequest::new("x", target)).collect(),
     });
     cases.collect()
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use eddy_http::FieldId;
 
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// A block of addresses, as in `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct ClientConfig {
 
 /// The address that a request counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Client {
+pub enum ClientAddress {
     /// An address; an IPv4-mapped one counts as IPv4.
     Ip(IpAddr),
     /// The peer came by a Unix socket and nobody told another address.
@@ -60,29 +60,29 @@ impl ClientConfig {
     ///
     /// Without a trusted peer that is the peer's. A trusted peer that sends fewer addresses than the position asks for
     /// did not pass on anybody's request, so that it counts as the client itself.
-    pub fn client(&self, view: &View<'_>) -> Client {
-        let peer = view.about.peer_ip.map_or(Client::Unix, |ip| Client::Ip(ip.to_canonical()));
+    pub fn client(&self, view: &ExchangeView<'_>) -> ClientAddress {
+        let peer = view.about.peer_ip.map_or(ClientAddress::Unix, |ip| ClientAddress::Ip(ip.to_canonical()));
         if self.forwarded_position == 0 {
             return peer;
         }
         let is_trusted = match peer {
-            Client::Ip(ip) => self.trusted.iter().any(|block| block.contains(ip)),
+            ClientAddress::Ip(ip) => self.trusted.iter().any(|block| block.contains(ip)),
             // Who may write to the socket is decided by the file system.
-            Client::Unix => true,
-            Client::Unreadable => false,
+            ClientAddress::Unix => true,
+            ClientAddress::Unreadable => false,
         };
         if !is_trusted {
             return peer;
         }
         match forwarded(view, self.forwarded_position) {
             None => peer,
-            Some(text) => parse_address(text).map_or(Client::Unreadable, Client::Ip),
+            Some(text) => parse_address(text).map_or(ClientAddress::Unreadable, ClientAddress::Ip),
         }
     }
 }
 
 /// The element of all `X-Forwarded-For` fields at this position, counted from the end.
-fn forwarded<'a>(view: &View<'a>, position: u8) -> Option<&'a [u8]> {
+fn forwarded<'a>(view: &ExchangeView<'a>, position: u8) -> Option<&'a [u8]> {
     let count = |value: &[u8]| value.iter().filter(|byte| **byte == b',').count() + 1;
     let fields = view.request.fields;
     let total: usize = fields.all(FieldId::XForwardedFor).map(count).sum();

@@ -2,11 +2,11 @@
 
 use eddy_http::{FieldId, Fields};
 
-use super::library::{Answer, Builtin};
-use super::make::{BuiltinContext, Counter};
-use crate::edit::Edit;
+use super::library::{Builtin, PhaseContext};
+use super::make::{BuiltinContext, MetricCounter};
+use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// The configuration of `body_limit`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct BodyLimitConfig {
 #[derive(Debug)]
 pub(super) struct BodyLimit {
     config: BodyLimitConfig,
-    refused: Counter,
+    refused: MetricCounter,
 }
 
 impl BodyLimit {
@@ -31,7 +31,7 @@ impl BodyLimit {
     }
 
     /// Whether a body is known to be too large.
-    fn is_too_large(&self, view: &View<'_>) -> bool {
+    fn is_too_large(&self, view: &ExchangeView<'_>) -> bool {
         let (bytes_max, fields, bytes) = match (view.phase, &view.response) {
             (Phase::RequestHead, _) => (self.config.request_bytes_max, view.request.fields, 0),
             (Phase::RequestBody, _) => {
@@ -69,7 +69,7 @@ impl Builtin for BodyLimit {
         Interest::of(&phases)
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if !self.is_too_large(view) {
             return Verdict::Continue;
         }
@@ -86,7 +86,7 @@ impl Builtin for BodyLimit {
             | Phase::Log
             | Phase::End => return Verdict::Reset,
         };
-        answer.edit(&Edit::ReplyGrpc(GRPC_RESOURCE_EXHAUSTED));
+        answer.edit(&FilterEdit::ReplyGrpc(GRPC_RESOURCE_EXHAUSTED));
         verdict
     }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::draw::{draw, is_drawn};
-use super::library::{Answer, Builtin};
-use super::make::{BuiltinContext, Counter};
+use super::library::{Builtin, PhaseContext};
+use super::make::{BuiltinContext, MetricCounter};
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// The configuration of `fault`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Delay {
     /// How long.
     pub time: Duration,
     /// How many.
-    pub share: Share,
+    pub share: RequestFraction,
 }
 
 /// How requests are answered, and how many.
@@ -35,12 +35,12 @@ pub struct Abort {
     /// The status, 200 to 599.
     pub status: u16,
     /// How many.
-    pub share: Share,
+    pub share: RequestFraction,
 }
 
 /// A share of requests, in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share(pub u32);
+pub struct RequestFraction(pub u32);
 
 /// What a request's field must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ pub struct FieldCondition {
 pub(super) struct FaultFilter {
     config: FaultConfig,
     seed: u64,
-    delayed: Counter,
-    aborted: Counter,
+    delayed: MetricCounter,
+    aborted: MetricCounter,
 }
 
 impl FaultFilter {
@@ -71,7 +71,7 @@ impl FaultFilter {
         }
     }
 
-    fn is_meant(&self, view: &View<'_>) -> bool {
+    fn is_meant(&self, view: &ExchangeView<'_>) -> bool {
         self.config.conditions.iter().all(|condition| {
             let mut values = view.request.fields.all_named(condition.name.as_bytes());
             values.any(|value| condition.value.as_ref().is_none_or(|wanted| wanted.as_bytes() == value))
@@ -88,7 +88,7 @@ impl Builtin for FaultFilter {
         Interest::of(&[Phase::RequestHead])
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if view.phase != Phase::RequestHead || !self.is_meant(view) {
             return Verdict::Continue;
         }

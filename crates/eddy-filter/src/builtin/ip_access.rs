@@ -1,11 +1,11 @@
 //! Lets addresses in or keeps them out.
 
-use super::address::{Client, ClientConfig, IpBlock};
-use super::library::{Answer, Builtin};
-use super::make::{BuiltinContext, Counter};
-use crate::edit::Edit;
+use super::address::{ClientAddress, ClientConfig, IpBlock};
+use super::library::{Builtin, PhaseContext};
+use super::make::{BuiltinContext, MetricCounter};
+use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// The configuration of `ip_access`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct IpAccessConfig {
 #[derive(Debug)]
 pub(super) struct IpAccess {
     config: IpAccessConfig,
-    refused: Counter,
+    refused: MetricCounter,
 }
 
 impl IpAccess {
@@ -31,9 +31,9 @@ impl IpAccess {
         Self { config: config.clone(), refused: context.counter("refused") }
     }
 
-    fn is_let_in(&self, client: Client) -> bool {
-        let Client::Ip(address) = client else {
-            return client == Client::Unix && self.config.allow.is_empty();
+    fn is_let_in(&self, client: ClientAddress) -> bool {
+        let ClientAddress::Ip(address) = client else {
+            return client == ClientAddress::Unix && self.config.allow.is_empty();
         };
         let is_in = |blocks: &[IpBlock]| blocks.iter().any(|block| block.contains(address));
         !is_in(&self.config.deny) && (self.config.allow.is_empty() || is_in(&self.config.allow))
@@ -49,13 +49,13 @@ impl Builtin for IpAccess {
         Interest::of(&[Phase::RequestHead])
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if view.phase != Phase::RequestHead || self.is_let_in(self.config.client.client(view)) {
             return Verdict::Continue;
         }
         self.refused.count(answer.worker);
         let verdict = answer.reply(403, "forbidden\n", "ip_access");
-        answer.edit(&Edit::ReplyGrpc(GRPC_PERMISSION_DENIED));
+        answer.edit(&FilterEdit::ReplyGrpc(GRPC_PERMISSION_DENIED));
         verdict
     }
 }

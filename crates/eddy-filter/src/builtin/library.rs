@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::call::{Call, Ended};
-use crate::edit::{Edit, EditError, EditLog};
-use crate::filter::Library;
-use crate::host::Event;
+use crate::call::{EndedExchange, LibraryCall};
+use crate::edit::{EditError, EditLog, FilterEdit};
+use crate::filter::FilterLibrary;
+use crate::host::FilterEvent;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// A built-in filter, as configured. Shared by all exchanges of all workers.
 pub trait Builtin: Send + Sync + fmt::Debug {
@@ -19,7 +19,7 @@ pub trait Builtin: Send + Sync + fmt::Debug {
     fn interest(&self) -> Interest;
 
     /// Looks at a phase and says what becomes of it.
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict;
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict;
 
     /// Takes note that an exchange is over of which it keeps state.
     fn ended(&self, _state: u64) {}
@@ -27,7 +27,7 @@ pub trait Builtin: Send + Sync + fmt::Debug {
 
 /// Where a built-in filter puts what it says beside the verdict.
 #[derive(Debug)]
-pub struct Answer<'a> {
+pub struct PhaseContext<'a> {
     edits: &'a mut EditLog,
     step: u16,
     /// The filter's own for this exchange; 0 at first, and where there is nothing to be told of at the end.
@@ -41,7 +41,7 @@ pub struct Answer<'a> {
     pub turn: u32,
 }
 
-impl Answer<'_> {
+impl PhaseContext<'_> {
     /// Index of the filter among the steps, for changes that are sent with [`crate::Host::resume`].
     pub fn step(&self) -> u16 {
         self.step
@@ -49,11 +49,11 @@ impl Answer<'_> {
 
     /// A field of an answer, after [`Answer::reply`].
     pub fn reply_field(&mut self, name: &str, value: &[u8]) {
-        self.edit(&Edit::ReplyField { name: name.as_bytes(), value });
+        self.edit(&FilterEdit::ReplyField { name: name.as_bytes(), value });
     }
 
     /// Makes a change. One that does not fit is told by the verdict of a fault: see [`Answer::fault`].
-    pub fn edit(&mut self, edit: &Edit<'_>) {
+    pub fn edit(&mut self, edit: &FilterEdit<'_>) {
         // A built-in filter's changes are small; what has no room for them is refused by the host all the same.
         let _ = self.edits.push(self.step, edit);
     }
@@ -63,12 +63,16 @@ impl Answer<'_> {
     /// # Errors
     /// [`EditError::TooLarge`]; the piece stays as it is then, and must not go on where it was to be changed.
     pub fn set_body(&mut self, bytes: &[u8]) -> Result<(), EditError> {
-        self.edits.push(self.step, &Edit::BodySet(bytes))
+        self.edits.push(self.step, &FilterEdit::BodySet(bytes))
     }
 
     /// Answers at once.
     pub fn reply(&mut self, status: u16, body: &str, details: &str) -> Verdict {
-        self.edit(&Edit::Reply { status: status.into(), body: body.as_bytes(), details: details.as_bytes() });
+        self.edit(&FilterEdit::Reply {
+            status: status.into(),
+            body: body.as_bytes(),
+            details: details.as_bytes(),
+        });
         Verdict::Reply
     }
 
@@ -80,7 +84,7 @@ impl Answer<'_> {
 
     /// Says that the filter cannot do what it is there for.
     pub fn fault(&mut self, why: &str) -> Verdict {
-        self.edit(&Edit::Fault(why.as_bytes()));
+        self.edit(&FilterEdit::Fault(why.as_bytes()));
         Verdict::Fault
     }
 }
@@ -103,7 +107,7 @@ impl BuiltinLibrary {
     }
 }
 
-impl Library for BuiltinLibrary {
+impl FilterLibrary for BuiltinLibrary {
     fn is_own(&self) -> bool {
         true
     }
@@ -112,13 +116,13 @@ impl Library for BuiltinLibrary {
         self.filter.kind()
     }
 
-    fn run(&self, call: &mut Call<'_>) {
-        call.ended.iter().for_each(|Ended { state, .. }| self.filter.ended(*state));
+    fn run(&self, call: &mut LibraryCall<'_>) {
+        call.ended.iter().for_each(|EndedExchange { state, .. }| self.filter.ended(*state));
         let Some(view) = call.view else { return };
         call.stopped = call.steps.len();
         for (index, step) in call.steps.iter_mut().enumerate() {
             call.current.store(step.id, Relaxed);
-            let mut answer = Answer {
+            let mut answer = PhaseContext {
                 edits: call.edits,
                 step: u16::try_from(index).unwrap_or(u16::MAX),
                 state: &mut step.state,
@@ -136,5 +140,5 @@ impl Library for BuiltinLibrary {
         call.current.store(0, Relaxed);
     }
 
-    fn event(&self, _event: &Event<'_>) {}
+    fn event(&self, _event: &FilterEvent<'_>) {}
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::basic_auth::BasicAuth;
+use super::basic_auth::BasicAuthFilter;
 use super::body_limit::BodyLimit;
 use super::config::BuiltinConfig;
 use super::cors::Cors;
@@ -18,8 +18,8 @@ use super::message_fields::MessageFields;
 use super::rate_limit::RateLimit;
 use super::redact::Redact;
 use super::request_id::RequestIdFilter;
-use crate::filter::{FilterInfo, Library, LoadError};
-use crate::host::Host;
+use crate::filter::{FilterInfo, FilterLibrary, LoadError};
+use crate::host::HostApi;
 use crate::metric::{Metric, MetricKind};
 
 /// What a built-in filter is made with.
@@ -28,7 +28,7 @@ pub struct BuiltinContext {
     /// The host's number of the filter.
     pub id: u32,
     /// What eddy offers to filters.
-    pub host: Arc<dyn Host>,
+    pub host: Arc<dyn HostApi>,
     /// What the program does for filters, as this crate has no I/O.
     pub services: Arc<dyn Services>,
     /// Random numbers, secret and fresh for each filter.
@@ -52,7 +52,7 @@ pub trait Services: Send + Sync {
 
 /// A count that is shown as a metric of a filter; nothing where the host has no room for it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counter(Option<Metric>);
+pub(super) struct MetricCounter(Option<Metric>);
 
 /// Makes a filter. Its number in the library is 1.
 ///
@@ -64,9 +64,9 @@ pub(super) struct Counter(Option<Metric>);
 pub fn make(
     config: &BuiltinConfig,
     context: &BuiltinContext,
-) -> Result<(Arc<dyn Library>, FilterInfo), LoadError> {
+) -> Result<(Arc<dyn FilterLibrary>, FilterInfo), LoadError> {
     let filter: Box<dyn Builtin> = match config {
-        BuiltinConfig::BasicAuth(config) => Box::new(BasicAuth::new(config, context)?),
+        BuiltinConfig::BasicAuth(config) => Box::new(BasicAuthFilter::new(config, context)?),
         BuiltinConfig::Headers(config) => Box::new(HeadersFilter::new(config)),
         BuiltinConfig::Cors(config) => Box::new(Cors::new(config)?),
         BuiltinConfig::IpAccess(config) => Box::new(IpAccess::new(config, context)),
@@ -86,12 +86,12 @@ pub fn make(
 
 impl BuiltinContext {
     /// Defines a count of this filter.
-    pub(super) fn counter(&self, name: &str) -> Counter {
-        Counter(self.host.metrics().define(self.id, MetricKind::Counter, name, &[]).ok())
+    pub(super) fn counter(&self, name: &str) -> MetricCounter {
+        MetricCounter(self.host.metrics().define(self.id, MetricKind::Counter, name, &[]).ok())
     }
 }
 
-impl Counter {
+impl MetricCounter {
     /// Counts one, in the lane of a worker.
     pub(super) fn count(&self, worker: u16) {
         self.add(worker, 1);

@@ -21,17 +21,17 @@ mod request_id;
 mod scratch;
 mod template;
 
-pub use address::{Client, ClientConfig, IpBlock};
+pub use address::{ClientAddress, ClientConfig, IpBlock};
 pub use basic_auth::{BasicAuthConfig, FormError, PasswordForm};
 pub use body_limit::BodyLimitConfig;
 pub use config::BuiltinConfig;
 pub use cors::{CorsConfig, Listed, OriginError, OriginPattern};
-pub use fault::{Abort, Delay, FaultConfig, FieldCondition, Share};
-pub use grpc_json::{EnumForm, GrpcJsonConfig, Names, StreamForm, Unknown, UnknownRequests};
+pub use fault::{Abort, Delay, FaultConfig, FieldCondition, RequestFraction};
+pub use grpc_json::{EnumForm, GrpcJsonConfig, JsonFieldNaming, StreamForm, Unknown, UnknownRequests};
 pub use grpc_web::GrpcWebConfig;
 pub use headers::{FieldRules, HeadersConfig};
 pub use ip_access::IpAccessConfig;
-pub use library::{Answer, Builtin, BuiltinLibrary};
+pub use library::{Builtin, BuiltinLibrary, PhaseContext};
 pub use make::{BuiltinContext, Services, make};
 pub use message_fields::{
     FieldPlace, MessageFieldsConfig, WantedField, WhichMessage, field_json, field_places,
@@ -40,7 +40,7 @@ pub use protobuf::{MessagePath, Unreadable};
 pub use rate_limit::{RateFields, RateKey, RateLimitConfig};
 pub use redact::{AnyValues, Directions, RedactConfig, RedactEdit};
 pub use request_id::{IdFormat, RequestIdConfig};
-pub use template::{Template, TemplateError};
+pub use template::{TemplateError, TemplateString};
 
 #[cfg(test)]
 mod tests;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::address::IpBlock;
 use super::draw::draw;
-use super::library::{Answer, Builtin};
+use super::library::{Builtin, PhaseContext};
 use super::make::BuiltinContext;
-use crate::edit::Edit;
+use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// The configuration of `request_id`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl RequestIdFilter {
         Self { config: config.clone(), seed: context.seed[0] }
     }
 
-    fn set(&self, view: &View<'_>, answer: &mut Answer<'_>) {
+    fn set(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
         let trusted = |block: &IpBlock| view.about.peer_ip.is_some_and(|peer| block.contains(peer));
         let mut sent = view.request.fields.all_named(self.config.field.as_bytes());
         let is_kept = self.config.trusted.iter().any(trusted)
@@ -73,13 +73,13 @@ impl RequestIdFilter {
         let mut text = [0; 36];
         let length = write_id(self.config.format, entropy, view.about.started_unix_us / 1000, &mut text);
         let value = text.get(..length).unwrap_or_default();
-        answer.edit(&Edit::Set { name: self.config.field.as_bytes(), value });
+        answer.edit(&FilterEdit::Set { name: self.config.field.as_bytes(), value });
     }
 
-    fn tell(&self, view: &View<'_>, answer: &mut Answer<'_>) {
+    fn tell(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
         let name = self.config.field.as_bytes();
         if let Some(value) = view.request.fields.first_named(name) {
-            answer.edit(&Edit::Set { name, value });
+            answer.edit(&FilterEdit::Set { name, value });
         }
     }
 }
@@ -94,7 +94,7 @@ impl Builtin for RequestIdFilter {
         Interest::of(if self.config.is_told { &phases } else { &[Phase::RequestHead] })
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if view.phase == Phase::RequestHead {
             self.set(view, answer);
         } else if view.phase == Phase::ResponseHead {

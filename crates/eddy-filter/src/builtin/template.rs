@@ -3,16 +3,16 @@
 use thiserror::Error;
 
 use super::scratch::Scratch;
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// A text with variables such as `${peer}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template {
-    pub(super) parts: Vec<Part>,
+pub struct TemplateString {
+    pub(super) parts: Vec<TemplatePart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TemplatePart {
     Literal(Box<[u8]>),
     Fact(Fact),
     /// A field of the request.
@@ -66,7 +66,7 @@ pub enum TemplateError {
     Control,
 }
 
-impl Template {
+impl TemplateString {
     /// Reads a text.
     ///
     /// # Errors
@@ -103,30 +103,30 @@ impl Template {
 
     /// Whether it uses what only a response has.
     pub fn needs_response(&self) -> bool {
-        let needs = |part: &Part| match part {
-            Part::Fact(fact) => matches!(fact, Fact::Status | Fact::Endpoint),
-            Part::ResponseField(_) => true,
-            Part::Literal(_) | Part::RequestField(_) | Part::Metadata { .. } => false,
+        let needs = |part: &TemplatePart| match part {
+            TemplatePart::Fact(fact) => matches!(fact, Fact::Status | Fact::Endpoint),
+            TemplatePart::ResponseField(_) => true,
+            TemplatePart::Literal(_) | TemplatePart::RequestField(_) | TemplatePart::Metadata { .. } => false,
         };
         self.parts.iter().any(needs)
     }
 }
 
-impl Template {
+impl TemplateString {
     /// Fills the variables in; what is not known is empty.
-    pub(super) fn render(&self, view: &View<'_>, out: &mut Scratch) {
+    pub(super) fn render(&self, view: &ExchangeView<'_>, out: &mut Scratch) {
         for part in &self.parts {
             match part {
-                Part::Literal(bytes) => out.push(bytes),
-                Part::Fact(fact) => fact.write(view, out),
-                Part::RequestField(name) => {
+                TemplatePart::Literal(bytes) => out.push(bytes),
+                TemplatePart::Fact(fact) => fact.write(view, out),
+                TemplatePart::RequestField(name) => {
                     out.push(view.request.fields.first_named(name).unwrap_or_default())
                 }
-                Part::ResponseField(name) => {
+                TemplatePart::ResponseField(name) => {
                     let response = view.response.unwrap_or_default();
                     out.push(response.fields.first_named(name).unwrap_or_default());
                 }
-                Part::Metadata { space, key } => {
+                TemplatePart::Metadata { space, key } => {
                     let value = view.about.metadata.and_then(|metadata| metadata.get(space, key));
                     push_json(value.unwrap_or_default(), out);
                 }
@@ -136,7 +136,7 @@ impl Template {
 }
 
 impl Fact {
-    fn write(self, view: &View<'_>, out: &mut Scratch) {
+    fn write(self, view: &ExchangeView<'_>, out: &mut Scratch) {
         let (request, about) = (&view.request, &view.about);
         let (path, query) = match request.target.iter().position(|byte| *byte == b'?') {
             Some(at) => request.target.split_at(at),
@@ -225,15 +225,15 @@ fn printable(byte: u8) -> u8 {
     if byte.is_ascii_control() { b' ' } else { byte }
 }
 
-fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
+fn push_literal(parts: &mut Vec<TemplatePart>, literal: &mut String) {
     if !literal.is_empty() {
-        parts.push(Part::Literal(std::mem::take(literal).into_bytes().into()));
+        parts.push(TemplatePart::Literal(std::mem::take(literal).into_bytes().into()));
     }
 }
 
-fn variable(name: &str) -> Result<Part, TemplateError> {
+fn variable(name: &str) -> Result<TemplatePart, TemplateError> {
     if let Some((_, fact)) = FACTS.iter().find(|(known, _)| *known == name) {
-        return Ok(Part::Fact(*fact));
+        return Ok(TemplatePart::Fact(*fact));
     }
     let unknown = || TemplateError::Unknown { name: name.to_owned() };
     let is_token = |text: &str| {
@@ -243,12 +243,12 @@ fn variable(name: &str) -> Result<Part, TemplateError> {
     let field =
         |field: &str| Some(field).filter(|field| is_token(field)).map(|field| field.as_bytes().into());
     match name.split_once('.') {
-        Some(("header", name)) => field(name).map(Part::RequestField).ok_or_else(unknown),
-        Some(("response", name)) => field(name).map(Part::ResponseField).ok_or_else(unknown),
+        Some(("header", name)) => field(name).map(TemplatePart::RequestField).ok_or_else(unknown),
+        Some(("response", name)) => field(name).map(TemplatePart::ResponseField).ok_or_else(unknown),
         Some(("metadata", path)) => {
             let (space, key) =
                 path.split_once('.').filter(|(a, b)| !a.is_empty() && !b.is_empty()).ok_or_else(unknown)?;
-            Ok(Part::Metadata { space: space.as_bytes().into(), key: key.as_bytes().into() })
+            Ok(TemplatePart::Metadata { space: space.as_bytes().into(), key: key.as_bytes().into() })
         }
         _ => Err(unknown()),
     }

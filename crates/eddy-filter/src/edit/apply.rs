@@ -3,11 +3,11 @@
 use eddy_http::{EditFault, FieldId, FieldsEditor, RequestHead, ResponseHead};
 use thiserror::Error;
 
-use super::record::Edit;
+use super::record::FilterEdit;
 
 /// The section of a message that a change is for.
 #[derive(Debug)]
-pub enum Head<'a> {
+pub enum EditableSection<'a> {
     /// A request's head and the bytes it was parsed from.
     Request(&'a mut RequestHead, &'a mut Vec<u8>),
     /// A response's head and the bytes it was parsed from.
@@ -31,36 +31,43 @@ pub enum EditRefused {
 ///
 /// # Errors
 /// [`EditRefused`]; the message is then as it was.
-pub fn apply_to_fields(edit: &Edit<'_>, head: &mut Head<'_>) -> Result<(), EditRefused> {
+pub fn apply_to_fields(edit: &FilterEdit<'_>, head: &mut EditableSection<'_>) -> Result<(), EditRefused> {
     // No field of its own: the writer says so to the next hop, as HTTP asks for.
-    if let (Edit::Set { name, value: b"trailers" }, Head::Request(head, _)) = (edit, &mut *head)
+    if let (FilterEdit::Set { name, value: b"trailers" }, EditableSection::Request(head, _)) =
+        (edit, &mut *head)
         && FieldId::from_name(name) == FieldId::Te
     {
         head.accepts_trailers = true;
         return Ok(());
     }
-    if let Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } = edit {
+    if let FilterEdit::Set { .. } | FilterEdit::Add { .. } | FilterEdit::Remove { .. } = edit {
         return Ok(match head {
-            Head::Request(head, bytes) => change(edit, &mut head.edit(bytes)),
-            Head::Response(head, bytes) => change(edit, &mut head.edit(bytes)),
-            Head::Trailers(fields) => change(edit, fields),
+            EditableSection::Request(head, bytes) => change(edit, &mut head.edit(bytes)),
+            EditableSection::Response(head, bytes) => change(edit, &mut head.edit(bytes)),
+            EditableSection::Trailers(fields) => change(edit, fields),
         }?);
     }
     match (edit, head) {
-        (Edit::Method(name), Head::Request(head, bytes)) => Ok(head.set_method(bytes, name)?),
-        (Edit::Target(target), Head::Request(head, bytes)) => Ok(head.set_target(bytes, target)?),
-        (Edit::Authority(authority), Head::Request(head, bytes)) => Ok(head.set_authority(bytes, authority)?),
-        (Edit::Status(status), Head::Response(head, _)) => Ok(head.set_status(*status)?),
+        (FilterEdit::Method(name), EditableSection::Request(head, bytes)) => {
+            Ok(head.set_method(bytes, name)?)
+        }
+        (FilterEdit::Target(target), EditableSection::Request(head, bytes)) => {
+            Ok(head.set_target(bytes, target)?)
+        }
+        (FilterEdit::Authority(authority), EditableSection::Request(head, bytes)) => {
+            Ok(head.set_authority(bytes, authority)?)
+        }
+        (FilterEdit::Status(status), EditableSection::Response(head, _)) => Ok(head.set_status(*status)?),
         _ => Err(EditRefused::Phase),
     }
 }
 
-fn change(edit: &Edit<'_>, fields: &mut FieldsEditor<'_>) -> Result<(), EditFault> {
-    if let Edit::Set { name, value } = *edit {
+fn change(edit: &FilterEdit<'_>, fields: &mut FieldsEditor<'_>) -> Result<(), EditFault> {
+    if let FilterEdit::Set { name, value } = *edit {
         fields.set(name, value)
-    } else if let Edit::Add { name, value } = *edit {
+    } else if let FilterEdit::Add { name, value } = *edit {
         fields.add(name, value)
-    } else if let Edit::Remove { name } = *edit {
+    } else if let FilterEdit::Remove { name } = *edit {
         fields.remove(name)
     } else {
         Ok(())
@@ -74,15 +81,15 @@ fn change(edit: &Edit<'_>, fields: &mut FieldsEditor<'_>) -> Result<(), EditFaul
 ///
 /// # Cost
 /// Moves what lies behind the change.
-pub fn apply_to_body(edit: &Edit<'_>, body: &mut Vec<u8>) -> Result<(), EditRefused> {
-    if let Edit::BodySet(value) = *edit {
+pub fn apply_to_body(edit: &FilterEdit<'_>, body: &mut Vec<u8>) -> Result<(), EditRefused> {
+    if let FilterEdit::BodySet(value) = *edit {
         body.clear();
         body.extend_from_slice(value);
-    } else if let Edit::BodyAppend(value) = *edit {
+    } else if let FilterEdit::BodyAppend(value) = *edit {
         body.extend_from_slice(value);
-    } else if let Edit::BodyPrepend(value) = *edit {
+    } else if let FilterEdit::BodyPrepend(value) = *edit {
         body.splice(..0, value.iter().copied());
-    } else if let Edit::BodyDrain(count) = *edit {
+    } else if let FilterEdit::BodyDrain(count) = *edit {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(body.len());
         body.drain(..count);
     } else {

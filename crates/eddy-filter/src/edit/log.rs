@@ -1,6 +1,6 @@
 //! The log of changes as filters write it.
 
-use super::record::{Edit, EditError, EditRecord, HEADER_BYTES, Records, padded};
+use super::record::{EditError, EditRecord, EditRecordIter, FilterEdit, HEADER_BYTES, padded};
 
 /// The changes of one crossing, as records in the layout of `eddy_edit`.
 ///
@@ -95,7 +95,7 @@ impl EditLog {
     ///
     /// # Errors
     /// [`EditError::TooLarge`]; nothing is then added.
-    pub fn push(&mut self, step: u16, edit: &Edit<'_>) -> Result<(), EditError> {
+    pub fn push(&mut self, step: u16, edit: &FilterEdit<'_>) -> Result<(), EditError> {
         let parts = edit.parts();
         let size = padded(HEADER_BYTES + parts.name_len() + parts.value.len());
         if self.bytes.len() + size > EDITS_BYTES_MAX {
@@ -111,7 +111,7 @@ impl EditLog {
 
     /// The records, each checked for its form only.
     pub fn records(&self) -> impl Iterator<Item = Result<EditRecord<'_>, EditError>> {
-        Records::new(&self.bytes)
+        EditRecordIter::new(&self.bytes)
     }
 }
 

@@ -4,9 +4,9 @@ mod apply;
 mod log;
 mod record;
 
-pub use apply::{EditRefused, Head, apply_to_body, apply_to_fields};
+pub use apply::{EditRefused, EditableSection, apply_to_body, apply_to_fields};
 pub use log::{EDITS_BYTES_MAX, EditLog};
-pub use record::{Edit, EditError, EditRecord, FilterLimit};
+pub use record::{EditError, EditRecord, FilterEdit, FilterLimit};
 
 #[cfg(test)]
 mod tests;

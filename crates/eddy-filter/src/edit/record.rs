@@ -8,12 +8,12 @@ pub struct EditRecord<'a> {
     /// Index of the filter among the steps of its call.
     pub step: u16,
     /// The change.
-    pub edit: Edit<'a>,
+    pub edit: FilterEdit<'a>,
 }
 
 /// A change to the message, or an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edit<'a> {
+pub enum FilterEdit<'a> {
     /// One field in the place of all of its name.
     Set {
         /// The field's name.
@@ -124,7 +124,7 @@ pub enum EditError {
 }
 
 /// A change as it lies in a record.
-pub(super) struct Parts<'a> {
+pub(super) struct EditRecordParts<'a> {
     op: u16,
     name: &'a [u8],
     /// Behind the name and a NUL, for the one kind that has it.
@@ -133,7 +133,7 @@ pub(super) struct Parts<'a> {
     number: u32,
 }
 
-impl<'a> Edit<'a> {
+impl<'a> FilterEdit<'a> {
     /// Whether this says `Connection: close`: the client's connection ends behind the answer. All else about that field is
     /// the gateway's.
     ///
@@ -147,8 +147,8 @@ impl<'a> Edit<'a> {
         }
     }
 
-    pub(super) fn parts(&self) -> Parts<'a> {
-        let plain = |op, name, value, number| Parts { op, name, key: None, value, number };
+    pub(super) fn parts(&self) -> EditRecordParts<'a> {
+        let plain = |op, name, value, number| EditRecordParts { op, name, key: None, value, number };
         match *self {
             Self::Set { name, value } => plain(1, name, value, 0),
             Self::Add { name, value } => plain(2, name, value, 0),
@@ -164,7 +164,7 @@ impl<'a> Edit<'a> {
             Self::Reply { status, body, details } => plain(12, details, body, status),
             Self::ReplyField { name, value } => plain(13, name, value, 0),
             Self::Metadata { space, key, value } => {
-                Parts { op: 14, name: space, key: Some(key), value, number: 0 }
+                EditRecordParts { op: 14, name: space, key: Some(key), value, number: 0 }
             }
             Self::ClearRoute => plain(15, &[], &[], 0),
             Self::Endpoint { address, is_strict } => plain(16, &[], address, u32::from(is_strict)),
@@ -217,7 +217,7 @@ impl FilterLimit {
     }
 }
 
-impl Parts<'_> {
+impl EditRecordParts<'_> {
     pub(super) fn name_len(&self) -> usize {
         self.name.len() + self.key.map_or(0, |key| key.len() + 1)
     }
@@ -240,11 +240,11 @@ impl Parts<'_> {
 }
 
 /// Goes over the records of a log; ends after the first that cannot be read.
-pub(super) struct Records<'a> {
+pub(super) struct EditRecordIter<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Records<'a> {
+impl<'a> EditRecordIter<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
@@ -260,12 +260,12 @@ impl<'a> Records<'a> {
         let used = HEADER_BYTES + name_len + value_len;
         self.rest = rest.get(padded(used) - used..).ok_or(EditError::Truncated)?;
         let op = u16::from_ne_bytes([o0, o1]);
-        let edit = Edit::from_parts(op, name, value, u32::from_ne_bytes([x0, x1, x2, x3]))?;
+        let edit = FilterEdit::from_parts(op, name, value, u32::from_ne_bytes([x0, x1, x2, x3]))?;
         Ok(EditRecord { step: u16::from_ne_bytes([s0, s1]), edit })
     }
 }
 
-impl<'a> Iterator for Records<'a> {
+impl<'a> Iterator for EditRecordIter<'a> {
     type Item = Result<EditRecord<'a>, EditError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,26 +1,26 @@
 use super::*;
 
-const ALL: &[Edit<'_>] = &[
-    Edit::Set { name: b"a", value: b"bc" },
-    Edit::Add { name: b"abcdefgh", value: b"" },
-    Edit::Remove { name: b"x" },
-    Edit::Method(b"POST"),
-    Edit::Target(b"/a?b"),
-    Edit::Authority(b"a:1"),
-    Edit::Status(404),
-    Edit::BodySet(b"whole"),
-    Edit::BodyAppend(b""),
-    Edit::BodyPrepend(b"12345678"),
-    Edit::BodyDrain(7),
-    Edit::Reply { status: 401, body: b"no", details: b"auth" },
-    Edit::ReplyField { name: b"www-authenticate", value: b"Basic" },
-    Edit::Metadata { space: b"auth", key: b"user", value: b"\"a\"" },
-    Edit::ClearRoute,
-    Edit::Endpoint { address: b"127.0.0.1:1", is_strict: true },
-    Edit::Fault(b"it broke"),
-    Edit::LimitFault { limit: FilterLimit::Memory, why: b"too much" },
-    Edit::LimitFault { limit: FilterLimit::Cpu, why: b"too long" },
-    Edit::ReplyGrpc(7),
+const ALL: &[FilterEdit<'_>] = &[
+    FilterEdit::Set { name: b"a", value: b"bc" },
+    FilterEdit::Add { name: b"abcdefgh", value: b"" },
+    FilterEdit::Remove { name: b"x" },
+    FilterEdit::Method(b"POST"),
+    FilterEdit::Target(b"/a?b"),
+    FilterEdit::Authority(b"a:1"),
+    FilterEdit::Status(404),
+    FilterEdit::BodySet(b"whole"),
+    FilterEdit::BodyAppend(b""),
+    FilterEdit::BodyPrepend(b"12345678"),
+    FilterEdit::BodyDrain(7),
+    FilterEdit::Reply { status: 401, body: b"no", details: b"auth" },
+    FilterEdit::ReplyField { name: b"www-authenticate", value: b"Basic" },
+    FilterEdit::Metadata { space: b"auth", key: b"user", value: b"\"a\"" },
+    FilterEdit::ClearRoute,
+    FilterEdit::Endpoint { address: b"127.0.0.1:1", is_strict: true },
+    FilterEdit::Fault(b"it broke"),
+    FilterEdit::LimitFault { limit: FilterLimit::Memory, why: b"too much" },
+    FilterEdit::LimitFault { limit: FilterLimit::Cpu, why: b"too long" },
+    FilterEdit::ReplyGrpc(7),
 ];
 
 fn log() -> EditLog {
@@ -69,13 +69,13 @@ fn a_log_cut_anywhere_ends_with_an_error() {
 fn numbers_that_mean_nothing_are_refused() {
     for op in [0, 19, 255, u16::MAX] {
         let mut log = EditLog::new();
-        log.push(0, &Edit::ClearRoute).unwrap();
+        log.push(0, &FilterEdit::ClearRoute).unwrap();
         log.bytes_mut()[..2].copy_from_slice(&op.to_ne_bytes());
         assert_eq!(log.records().next(), Some(Err(EditError::UnknownOperation(op))));
         assert_eq!(log.records().count(), 1);
     }
     let mut log = EditLog::new();
-    log.push(0, &Edit::Set { name: b"no nul", value: b"" }).unwrap();
+    log.push(0, &FilterEdit::Set { name: b"no nul", value: b"" }).unwrap();
     log.bytes_mut()[..2].copy_from_slice(&14_u16.to_ne_bytes());
     assert_eq!(log.records().next(), Some(Err(EditError::Malformed)));
 }
@@ -83,7 +83,7 @@ fn numbers_that_mean_nothing_are_refused() {
 #[test]
 fn lengths_beyond_memory_are_cut_off_records() {
     let mut log = EditLog::new();
-    log.push(0, &Edit::BodySet(b"1234")).unwrap();
+    log.push(0, &FilterEdit::BodySet(b"1234")).unwrap();
     for at in [4, 8] {
         let mut bytes = log.bytes_mut().clone();
         bytes[at..at + 4].copy_from_slice(&u32::MAX.to_ne_bytes());
@@ -97,9 +97,9 @@ fn lengths_beyond_memory_are_cut_off_records() {
 fn a_log_grows_to_its_limit() {
     let mut log = EditLog::new();
     let large = vec![0; EDITS_BYTES_MAX];
-    assert_eq!(log.push(0, &Edit::BodySet(&large)), Err(EditError::TooLarge));
-    log.push(0, &Edit::BodySet(&large[..EDITS_BYTES_MAX - 16])).unwrap();
-    assert_eq!(log.push(0, &Edit::ClearRoute), Err(EditError::TooLarge));
+    assert_eq!(log.push(0, &FilterEdit::BodySet(&large)), Err(EditError::TooLarge));
+    log.push(0, &FilterEdit::BodySet(&large[..EDITS_BYTES_MAX - 16])).unwrap();
+    assert_eq!(log.push(0, &FilterEdit::ClearRoute), Err(EditError::TooLarge));
     assert_eq!(log.append(&[0]), Err(EditError::TooLarge));
     assert_eq!(log.len(), EDITS_BYTES_MAX);
 }
@@ -107,12 +107,14 @@ fn a_log_grows_to_its_limit() {
 #[test]
 fn bodies_change_as_told() {
     let mut body = b"middle".to_vec();
-    for edit in [Edit::BodyAppend(b" end"), Edit::BodyPrepend(b"start "), Edit::BodyDrain(2)] {
+    for edit in
+        [FilterEdit::BodyAppend(b" end"), FilterEdit::BodyPrepend(b"start "), FilterEdit::BodyDrain(2)]
+    {
         apply_to_body(&edit, &mut body).unwrap();
     }
     assert_eq!(body, b"art middle end");
-    apply_to_body(&Edit::BodyDrain(u32::MAX), &mut body).unwrap();
-    apply_to_body(&Edit::BodySet(b"new"), &mut body).unwrap();
+    apply_to_body(&FilterEdit::BodyDrain(u32::MAX), &mut body).unwrap();
+    apply_to_body(&FilterEdit::BodySet(b"new"), &mut body).unwrap();
     assert_eq!(body, b"new");
-    assert_eq!(apply_to_body(&Edit::ClearRoute, &mut body), Err(EditRefused::Phase));
+    assert_eq!(apply_to_body(&FilterEdit::ClearRoute, &mut body), Err(EditRefused::Phase));
 }

@@ -3,15 +3,15 @@
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{CHAIN_FILTERS_MAX, Call, EDITS_BYTES_MAX, Event, Verdict};
+use eddy_filter::{CHAIN_FILTERS_MAX, EDITS_BYTES_MAX, FilterEvent, LibraryCall, Verdict};
 
-use super::image::Writer;
-use super::instance::{Ended, Instance};
+use super::image::GuestMemoryWriter;
+use super::instance::{LinearCallFailure, LinearInstance};
 use super::lane::{Numbers, States};
 use super::layout::{self, Laid};
 use crate::failure::GuestFailure;
 use crate::native::abi;
-use crate::native::answer::{self, Answer};
+use crate::native::answer::{self, NativeCallResult};
 
 /// Enters the filters of a call. The error says why the instance is of no use any more; the call is answered all the
 /// same.
@@ -19,12 +19,12 @@ use crate::native::answer::{self, Answer};
 /// # Cost
 /// One copy of what the filters see; no allocation, unless the module's room or the log of edits grows.
 pub(super) fn run(
-    instance: &mut Instance,
+    instance: &mut LinearInstance,
     filters: &[u64],
     configs: &[u64],
     states: &mut States,
-    call: &mut Call<'_>,
-) -> Result<(), Ended> {
+    call: &mut LibraryCall<'_>,
+) -> Result<(), LinearCallFailure> {
     let lost = call.steps.iter().position(|step| states.is_lost(step.state));
     let count = lost.unwrap_or(call.steps.len()).min(CHAIN_FILTERS_MAX);
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
@@ -46,7 +46,7 @@ pub(super) fn run(
         Err(ended) => Err(ended),
     };
     match (&ran, lost) {
-        (Err(Ended(why)), _) => {
+        (Err(LinearCallFailure(why)), _) => {
             let index = call.stopped.min(call.steps.len().saturating_sub(1));
             blame(call, index, &why.told_as(format!("the module failed: {why}")));
         }
@@ -56,17 +56,17 @@ pub(super) fn run(
     ran
 }
 
-type Entered = (Laid, Result<(), Ended>);
+type Entered = (Laid, Result<(), LinearCallFailure>);
 
 fn enter(
-    instance: &mut Instance,
+    instance: &mut LinearInstance,
     numbers: &Numbers<'_>,
-    call: &mut Call<'_>,
+    call: &mut LibraryCall<'_>,
     count: usize,
-) -> Result<Entered, Ended> {
+) -> Result<Entered, LinearCallFailure> {
     let needed = layout::bytes_of(call);
     let (base, room) = instance.room(needed).inspect_err(|_| call.stopped = 0)?;
-    let laid = layout::write_call(&mut Writer::new(room, base), call, count, numbers);
+    let laid = layout::write_call(&mut GuestMemoryWriter::new(room, base), call, count, numbers);
     let ran = instance.run(laid.call);
     Ok((laid, ran))
 }
@@ -74,31 +74,31 @@ fn enter(
 /// Takes what a module answered. Where it did not come to its end, the edits of the filters before count, and
 /// `stopped` is the index of the one that it was in.
 fn take(
-    instance: &Instance,
+    instance: &LinearInstance,
     states: &mut States,
-    call: &mut Call<'_>,
+    call: &mut LibraryCall<'_>,
     laid: &Laid,
     count: usize,
     is_whole: bool,
 ) {
     let memory = instance.memory();
-    let mut steps = [abi::Step::default(); CHAIN_FILTERS_MAX];
+    let mut steps = [abi::NativeStep::default(); CHAIN_FILTERS_MAX];
     for (index, step) in steps.iter_mut().enumerate().take(count) {
-        let at = laid.steps + (index * size_of::<abi::Step>()) as u64;
-        step.state = memory.u64(at + offset_of!(abi::Step, state) as u64);
-        step.nanos = memory.u32(at + offset_of!(abi::Step, nanos) as u64);
-        step.verdict = memory.u8(at + offset_of!(abi::Step, verdict) as u64);
+        let at = laid.steps + (index * size_of::<abi::NativeStep>()) as u64;
+        step.state = memory.u64(at + offset_of!(abi::NativeStep, state) as u64);
+        step.nanos = memory.u32(at + offset_of!(abi::NativeStep, nanos) as u64);
+        step.verdict = memory.u8(at + offset_of!(abi::NativeStep, verdict) as u64);
     }
     for (step, given) in steps.iter_mut().zip(call.steps.iter()).take(count) {
         step.state = if is_whole { states.put(given.state, step.state) } else { given.state };
     }
     let number = |offset: usize| memory.u32(laid.call + offset as u64);
     let (edits_len, edits_cap) =
-        (number(offset_of!(abi::Call, edits_len)), number(offset_of!(abi::Call, edits_cap)));
+        (number(offset_of!(abi::NativeCall, edits_len)), number(offset_of!(abi::NativeCall, edits_cap)));
     let log = call.edits.bytes_mut();
     let base = log.len();
     let edits = memory
-        .bytes(memory.u64(laid.call + offset_of!(abi::Call, edits) as u64), u64::from(edits_len))
+        .bytes(memory.u64(laid.call + offset_of!(abi::NativeCall, edits) as u64), u64::from(edits_len))
         .filter(|edits| base + edits.len() <= EDITS_BYTES_MAX);
     let room = if let Some(edits) = edits {
         log.extend_from_slice(edits);
@@ -112,14 +112,14 @@ fn take(
         call.stopped = call.steps.iter().position(|step| step.id == current).unwrap_or(0);
         return;
     }
-    let stopped = number(offset_of!(abi::Call, stopped));
+    let stopped = number(offset_of!(abi::NativeCall, stopped));
     let steps = steps.get(..count).unwrap_or_default();
-    answer::take(&Answer { steps, stopped, edits_len, room, base }, call);
+    answer::take(&NativeCallResult { steps, stopped, edits_len, room, base }, call);
 }
 
 /// Makes the step at `index` the one that failed.
 #[cold]
-fn blame(call: &mut Call<'_>, index: usize, why: &GuestFailure) {
+fn blame(call: &mut LibraryCall<'_>, index: usize, why: &GuestFailure) {
     if call.view.is_none() {
         return;
     }
@@ -135,16 +135,16 @@ fn blame(call: &mut Call<'_>, index: usize, why: &GuestFailure) {
 }
 
 /// Makes the first step the one that failed, without having entered any.
-pub(super) fn refuse(call: &mut Call<'_>, why: &GuestFailure) {
+pub(super) fn refuse(call: &mut LibraryCall<'_>, why: &GuestFailure) {
     call.stopped = call.steps.len();
     blame(call, 0, why);
 }
 
 /// Tells a module of an event.
-pub(super) fn tell(instance: &mut Instance, event: &Event<'_>) -> Result<(), Ended> {
+pub(super) fn tell(instance: &mut LinearInstance, event: &FilterEvent<'_>) -> Result<(), LinearCallFailure> {
     instance.store.data_mut().filter = event.filter;
     let (base, room) = instance.room(layout::event_bytes(event))?;
-    let at = layout::write_event(&mut Writer::new(room, base), event);
+    let at = layout::write_event(&mut GuestMemoryWriter::new(room, base), event);
     instance.event(at)
 }
 

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 /// Bytes of a memory, which a module may have changed in any way: what lies outside reads as nothing.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'m>(pub(super) &'m [u8]);
+pub(super) struct GuestMemoryReader<'m>(pub(super) &'m [u8]);
 
-impl<'m> Reader<'m> {
+impl<'m> GuestMemoryReader<'m> {
     /// The bytes at an address.
     pub(super) fn bytes(self, at: u64, len: u64) -> Option<&'m [u8]> {
         let start = usize::try_from(at).ok()?;
@@ -44,31 +44,31 @@ impl<'m> Reader<'m> {
 }
 
 /// The room that a module has given, filled from its beginning.
-pub(super) struct Writer<'m> {
+pub(super) struct GuestMemoryWriter<'m> {
     room: &'m mut [u8],
     /// Address of the room in the memory.
     base: u64,
     used: usize,
 }
 
-impl<'m> Writer<'m> {
+impl<'m> GuestMemoryWriter<'m> {
     /// A writer of a room at an address.
     pub(super) fn new(room: &'m mut [u8], base: u32) -> Self {
         Self { room, base: u64::from(base), used: 0 }
     }
 
     /// Takes room for a structure; where it lies in the room.
-    pub(super) fn take(&mut self, len: usize) -> Place {
+    pub(super) fn take(&mut self, len: usize) -> WrittenOffset {
         let at = self.used.next_multiple_of(8);
         self.used = at + len;
         debug_assert!(self.used <= self.room.len(), "the room was measured before");
-        Place { at, address: self.base + at as u64 }
+        WrittenOffset { at, address: self.base + at as u64 }
     }
 
     /// Puts bytes into the next room.
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Place {
+    pub(super) fn put(&mut self, bytes: &[u8]) -> WrittenOffset {
         if bytes.is_empty() {
-            return Place { at: 0, address: 0 };
+            return WrittenOffset { at: 0, address: 0 };
         }
         let place = self.take(bytes.len());
         self.set(place, 0, bytes);
@@ -77,7 +77,7 @@ impl<'m> Writer<'m> {
 
     /// Writes into what was taken.
     #[inline]
-    pub(super) fn set(&mut self, place: Place, offset: usize, bytes: &[u8]) {
+    pub(super) fn set(&mut self, place: WrittenOffset, offset: usize, bytes: &[u8]) {
         let start = place.at + offset;
         if let Some(room) = self.room.get_mut(start..start + bytes.len()) {
             room.copy_from_slice(bytes);
@@ -85,14 +85,14 @@ impl<'m> Writer<'m> {
     }
 
     /// Writes an `eddy_text` into what was taken, and its bytes into the next room.
-    pub(super) fn text(&mut self, place: Place, offset: usize, bytes: &[u8]) {
+    pub(super) fn text(&mut self, place: WrittenOffset, offset: usize, bytes: &[u8]) {
         let text = self.put(bytes);
         self.set(place, offset, &text.address.to_le_bytes());
         self.set(place, offset + 8, &(bytes.len() as u64).to_le_bytes());
     }
 
     /// Room for several structures of a size, zero at first.
-    pub(super) fn zeroed(&mut self, len: usize) -> Place {
+    pub(super) fn zeroed(&mut self, len: usize) -> WrittenOffset {
         let place = self.take(len);
         let range: Range<usize> = place.at..place.at + len;
         if let Some(room) = self.room.get_mut(range) {
@@ -104,13 +104,13 @@ impl<'m> Writer<'m> {
 
 /// Where something lies in a room.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct WrittenOffset {
     at: usize,
     /// Its address in the memory.
     pub(super) address: u64,
 }
 
-impl Place {
+impl WrittenOffset {
     /// The place some bytes further on.
     pub(super) fn plus(self, bytes: usize) -> Self {
         Self { at: self.at + bytes, address: self.address + bytes as u64 }

@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{Host, Level, Metric};
-use wasm_sandbox::{Confined, Confinement, Line, Output};
+use eddy_filter::{FilterLogLevel, HostApi, Metric};
+use wasm_sandbox::{Confined, Confinement, Output, OutputLine};
 use wasmtime::Caller;
 
 /// What the functions that a module calls work with.
 pub(super) struct Inside {
-    pub(super) host: Arc<dyn Host>,
+    pub(super) host: Arc<dyn HostApi>,
     /// The host's number of the filter that is entered; 0 where several are.
     pub(super) filter: u32,
     /// The worker whose instance it is.
     pub(super) worker: u16,
     pub(super) confinement: Confinement,
     /// The metrics that the module has defined; its number of one is the index and one.
-    pub(super) metrics: Vec<Counted>,
+    pub(super) metrics: Vec<GuestMetric>,
     /// What it printed in this call: why it ended, where it has ended.
     pub(super) printed: String,
 }
 
 /// A metric that a module adds to.
 #[derive(Clone, Debug)]
-pub(super) struct Counted {
+pub(super) struct GuestMetric {
     pub(super) metric: Metric,
     /// Not empty in a histogram.
     pub(super) bounds: Vec<u64>,
@@ -44,7 +44,7 @@ impl Inside {
         let dropped = self.confinement.end_call();
         if dropped > 0 {
             let text = format!("{dropped} bytes that the module printed were dropped");
-            self.log(Level::Warn, text.as_bytes());
+            self.log(FilterLogLevel::Warn, text.as_bytes());
         }
         self.printed.clear();
     }
@@ -58,7 +58,7 @@ impl Inside {
     }
 
     /// Keeps what a module printed, and puts it into the log.
-    fn print(&mut self, line: &Line) {
+    fn print(&mut self, line: &OutputLine) {
         let text = String::from_utf8_lossy(&line.text);
         if self.printed.len() + text.len() < PRINTED_BYTES_MAX {
             self.printed.push_str(&text);
@@ -66,12 +66,13 @@ impl Inside {
         }
         let text = text.trim_end();
         if !text.is_empty() {
-            let level = if line.output == Output::Stderr { Level::Error } else { Level::Info };
+            let level =
+                if line.output == Output::Stderr { FilterLogLevel::Error } else { FilterLogLevel::Info };
             self.log(level, text.as_bytes());
         }
     }
 
-    fn log(&self, level: Level, text: &[u8]) {
+    fn log(&self, level: FilterLogLevel, text: &[u8]) {
         // A record that there is no room for is counted there.
         let _ = self.host.log(self.filter, level, text);
     }

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{FilterInfo, FilterLimit, Host, Interest, LoadError};
-use wasm_sandbox::{Bounds, Confinement, Ending, Missing, Refused, begin, cause_of, confine, define_wasi};
+use eddy_filter::{FilterInfo, FilterLimit, HostApi, Interest, LoadError};
+use wasm_sandbox::{
+    Bounds, CallTermination, Confinement, Missing, Refused, begin, cause_of, confine, define_wasi,
+};
 use wasmtime::{ExternType, Linker, Memory, Store, TypedFunc, WasmParams, WasmResults};
 
-use super::image::Reader;
+use super::image::GuestMemoryReader;
 use super::inside::Inside;
 use super::module::{LinearLimits, LinearModule};
 use super::question;
@@ -16,10 +18,10 @@ use crate::failure::GuestFailure;
 use crate::native::abi;
 
 /// An instance, for one worker.
-pub(super) struct Instance {
+pub(super) struct LinearInstance {
     pub(super) store: Store<Inside>,
     memory: Memory,
-    functions: Functions,
+    functions: LinearExports,
     /// Room that the module has given: where, and how much.
     room: (u32, usize),
     limits: LinearLimits,
@@ -30,7 +32,7 @@ pub(super) struct Instance {
 }
 
 #[derive(Clone)]
-struct Functions {
+struct LinearExports {
     room: TypedFunc<u32, u32>,
     run: TypedFunc<u32, ()>,
     event: TypedFunc<u32, ()>,
@@ -42,9 +44,9 @@ struct Functions {
 
 /// Why a call of a module did not come to its end. Its instance is of no use any more.
 #[derive(Debug)]
-pub(super) struct Ended(pub(super) GuestFailure);
+pub(super) struct LinearCallFailure(pub(super) GuestFailure);
 
-impl Instance {
+impl LinearInstance {
     /// Makes an instance and opens it.
     ///
     /// # Errors
@@ -52,7 +54,11 @@ impl Instance {
     ///
     /// # Cost
     /// The module's own start: some milliseconds in Go.
-    pub(super) fn start(module: &LinearModule, host: &Arc<dyn Host>, worker: u16) -> Result<Self, LoadError> {
+    pub(super) fn start(
+        module: &LinearModule,
+        host: &Arc<dyn HostApi>,
+        worker: u16,
+    ) -> Result<Self, LoadError> {
         let failed = |what: String| LoadError::Library { message: format!("\"{}\" {what}", module.name) };
         let bounds = Bounds {
             memory_bytes_max: module.limits.memory_bytes_max,
@@ -90,7 +96,7 @@ impl Instance {
         }
         let start: TypedFunc<(), ()> = function!("_initialize");
         let open: TypedFunc<(u32, u32), u32> = function!("eddy_open");
-        let functions = Functions {
+        let functions = LinearExports {
             room: function!("eddy_room"),
             run: function!("eddy_run"),
             event: function!("eddy_event"),
@@ -124,7 +130,7 @@ impl Instance {
 
     /// Reads the beginning of an `eddy_library`.
     fn read_library(&mut self, at: u64) -> Result<(), String> {
-        let memory = Reader(self.memory.data(&self.store));
+        let memory = GuestMemoryReader(self.memory.data(&self.store));
         let version = memory.u32(at);
         if version != abi::ABI {
             return Err(format!("it was built for version {version} of it, and this eddy has {}", abi::ABI));
@@ -145,15 +151,16 @@ impl Instance {
     }
 
     /// The memory, as the module has left it.
-    pub(super) fn memory(&self) -> Reader<'_> {
-        Reader(self.memory.data(&self.store))
+    pub(super) fn memory(&self) -> GuestMemoryReader<'_> {
+        GuestMemoryReader(self.memory.data(&self.store))
     }
 
     /// Room of so many bytes: its address, and the bytes.
-    pub(super) fn room(&mut self, len: usize) -> Result<(u32, &mut [u8]), Ended> {
+    pub(super) fn room(&mut self, len: usize) -> Result<(u32, &mut [u8]), LinearCallFailure> {
         if self.room.1 < len {
             let wanted = len.next_multiple_of(ROOM_STEP);
-            let asked = u32::try_from(wanted).map_err(|_| Ended("the message is too large".into()))?;
+            let asked =
+                u32::try_from(wanted).map_err(|_| LinearCallFailure("the message is too large".into()))?;
             let function = self.functions.room.clone();
             self.room = (self.call(&function, asked)?, wanted);
         }
@@ -161,19 +168,19 @@ impl Instance {
         let room = self.memory.data_mut(&mut self.store).get_mut(start..start.saturating_add(len));
         match room {
             Some(room) if start != 0 && start.is_multiple_of(8) => Ok((self.room.0, room)),
-            Some(_) | None => Err(Ended("the module gave room outside of its memory".into())),
+            Some(_) | None => Err(LinearCallFailure("the module gave room outside of its memory".into())),
         }
     }
 
     /// Enters the filters of the call at an address.
     #[inline]
-    pub(super) fn run(&mut self, call: u64) -> Result<(), Ended> {
+    pub(super) fn run(&mut self, call: u64) -> Result<(), LinearCallFailure> {
         let function = self.functions.run.clone();
         self.call(&function, narrowed(call))
     }
 
     /// Tells of the event at an address.
-    pub(super) fn event(&mut self, event: u64) -> Result<(), Ended> {
+    pub(super) fn event(&mut self, event: u64) -> Result<(), LinearCallFailure> {
         let function = self.functions.event.clone();
         self.call(&function, narrowed(event))
     }
@@ -206,12 +213,12 @@ impl Instance {
         Ok(self.read_made(made)?.0)
     }
 
-    pub(super) fn free_filter(&mut self, filter: u64) -> Result<(), Ended> {
+    pub(super) fn free_filter(&mut self, filter: u64) -> Result<(), LinearCallFailure> {
         let function = self.functions.filter_free.clone();
         self.call(&function, filter)
     }
 
-    pub(super) fn free_config(&mut self, filter: u64, config: u64) -> Result<(), Ended> {
+    pub(super) fn free_config(&mut self, filter: u64, config: u64) -> Result<(), LinearCallFailure> {
         let function = self.functions.config_free.clone();
         self.call(&function, (filter, config))
     }
@@ -224,12 +231,12 @@ impl Instance {
             return Err(LoadError::Refused { message: String::from_utf8_lossy(text).trim().to_owned() });
         }
         match memory.u64(at + 8) {
-            0 => Err(refused(Ended("the module gives no reason".into()))),
+            0 => Err(refused(LinearCallFailure("the module gives no reason".into()))),
             number => Ok((number, memory.u32(at + 4), memory.u32(at + 16))),
         }
     }
 
-    fn put_both(&mut self, one: &[u8], other: &[u8]) -> Result<(u32, u32), Ended> {
+    fn put_both(&mut self, one: &[u8], other: &[u8]) -> Result<(u32, u32), LinearCallFailure> {
         let (at, room) = self.room((one.len() + other.len()).max(1))?;
         let (first, second) = room.split_at_mut(one.len());
         first.copy_from_slice(one);
@@ -244,7 +251,7 @@ impl Instance {
         &mut self,
         function: &TypedFunc<P, R>,
         with: P,
-    ) -> Result<R, Ended> {
+    ) -> Result<R, LinearCallFailure> {
         self.call_within(self.limits.call_time_max, function, with)
     }
 
@@ -252,7 +259,7 @@ impl Instance {
         &mut self,
         function: &TypedFunc<P, R>,
         with: P,
-    ) -> Result<R, Ended> {
+    ) -> Result<R, LinearCallFailure> {
         self.call_within(self.limits.making_time_max(), function, with)
     }
 
@@ -262,12 +269,12 @@ impl Instance {
         time_max: Duration,
         function: &TypedFunc<P, R>,
         with: P,
-    ) -> Result<R, Ended> {
+    ) -> Result<R, LinearCallFailure> {
         begin(&mut self.store, ticks(time_max));
         let returned = function.call(&mut self.store, with).map_err(|error| {
             let (printed, refused) =
                 (self.store.data_mut().take_printed(), self.store.data().confinement.refused());
-            Ended(told(&error, &printed, refused, time_max, self.limits))
+            LinearCallFailure(told(&error, &printed, refused, time_max, self.limits))
         });
         self.store.data_mut().end_call();
         returned
@@ -304,18 +311,21 @@ fn told(
     if !printed.is_empty() {
         cause = format!("{cause}: {printed}");
     }
-    match Ending::of(error, refused) {
-        Ending::Deadline if time_max > limits.call_time_max => {
+    match CallTermination::of(error, refused) {
+        CallTermination::Deadline if time_max > limits.call_time_max => {
             let why = format!("it took longer to start than it may ({time_max:?})");
             GuestFailure { limit: Some(FilterLimit::Cpu), why }
         }
-        Ending::Deadline => GuestFailure::of_cpu("wasm.cpu", time_max, &"the module was stopped"),
-        Ending::Memory => {
+        CallTermination::Deadline => GuestFailure::of_cpu("wasm.cpu", time_max, &"the module was stopped"),
+        CallTermination::Memory => {
             let bytes = u64::try_from(limits.memory_bytes_max).unwrap_or(u64::MAX);
             GuestFailure::of_memory("wasm.memory", bytes, &cause)
         }
-        Ending::NoMemory => GuestFailure::of_own_memory(&cause),
-        Ending::Trap | Ending::StackOverflow | Ending::Exit(_) | Ending::Host => cause.into(),
+        CallTermination::NoMemory => GuestFailure::of_own_memory(&cause),
+        CallTermination::Trap
+        | CallTermination::StackOverflow
+        | CallTermination::Exit(_)
+        | CallTermination::Host => cause.into(),
     }
 }
 
@@ -326,7 +336,7 @@ impl LinearLimits {
     }
 }
 
-fn refused(ended: Ended) -> LoadError {
+fn refused(ended: LinearCallFailure) -> LoadError {
     LoadError::Refused { message: ended.0.why }
 }
 

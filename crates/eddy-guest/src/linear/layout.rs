@@ -4,10 +4,10 @@
 
 use std::mem::offset_of;
 
-use eddy_filter::{CALL_WITHOUT_PHASE, Call, Ended, Event, View};
+use eddy_filter::{CALL_WITHOUT_PHASE, EndedExchange, ExchangeView, FilterEvent, LibraryCall};
 use eddy_http::{Field, Fields};
 
-use super::image::{Place, Writer, rounded};
+use super::image::{GuestMemoryWriter, WrittenOffset, rounded};
 use super::lane::Numbers;
 use crate::native::abi;
 use crate::native::crossing::{method_of, narrow, size_of_u32, version_of};
@@ -21,10 +21,10 @@ pub(super) struct Laid {
 }
 
 /// What a call takes in a room at most.
-pub(super) fn bytes_of(call: &Call<'_>) -> usize {
-    let fixed = rounded(size_of::<abi::Call>())
+pub(super) fn bytes_of(call: &LibraryCall<'_>) -> usize {
+    let fixed = rounded(size_of::<abi::NativeCall>())
         + rounded(size_of::<u32>())
-        + rounded(call.steps.len() * size_of::<abi::Step>())
+        + rounded(call.steps.len() * size_of::<abi::NativeStep>())
         + rounded(size_of_val(call.ended))
         + rounded(EDITS_BYTES);
     let Some(view) = call.view else { return fixed };
@@ -35,11 +35,14 @@ pub(super) fn bytes_of(call: &Call<'_>) -> usize {
         metadata
             .iter()
             .map(|(space, key, value)| {
-                size_of::<abi::Pair>() + rounded(space.len()) + rounded(key.len()) + rounded(value.len())
+                size_of::<abi::NativePair>()
+                    + rounded(space.len())
+                    + rounded(key.len())
+                    + rounded(value.len())
             })
             .sum()
     });
-    fixed + heads + texts + metadata + 2 * rounded(size_of::<abi::About>())
+    fixed + heads + texts + metadata + 2 * rounded(size_of::<abi::NativeAbout>())
 }
 
 fn head_bytes(fields: Fields<'_>) -> usize {
@@ -47,25 +50,30 @@ fn head_bytes(fields: Fields<'_>) -> usize {
 }
 
 /// The texts of a call, in the order of its members.
-fn texts_of<'v>(view: &View<'v>) -> [&'v [u8]; 5] {
+fn texts_of<'v>(view: &ExchangeView<'v>) -> [&'v [u8]; 5] {
     let request = &view.request;
     let scheme: &[u8] = if request.is_tls { b"https" } else { b"http" };
     [request.method_name, request.target, request.authority, scheme, view.body]
 }
 
 /// Writes a call of the first `count` steps; the numbers of filters, configurations and states are those of the instance.
-pub(super) fn write_call(to: &mut Writer<'_>, call: &Call<'_>, count: usize, numbers: &Numbers<'_>) -> Laid {
-    let place = to.zeroed(size_of::<abi::Call>());
+pub(super) fn write_call(
+    to: &mut GuestMemoryWriter<'_>,
+    call: &LibraryCall<'_>,
+    count: usize,
+    numbers: &Numbers<'_>,
+) -> Laid {
+    let place = to.zeroed(size_of::<abi::NativeCall>());
     let current = to.zeroed(size_of::<u32>());
-    let steps = to.zeroed(count * size_of::<abi::Step>());
+    let steps = to.zeroed(count * size_of::<abi::NativeStep>());
     for (index, step) in call.steps.iter().enumerate().take(count) {
-        let at = steps.plus(index * size_of::<abi::Step>());
+        let at = steps.plus(index * size_of::<abi::NativeStep>());
         let flags = if step.is_blocking { abi::STEP_BLOCKING } else { 0 };
-        to.set(at, offset_of!(abi::Step, filter), &numbers.filter(step.filter).to_le_bytes());
-        to.set(at, offset_of!(abi::Step, config), &numbers.config(step.config).to_le_bytes());
-        to.set(at, offset_of!(abi::Step, state), &numbers.state(step.state).to_le_bytes());
-        to.set(at, offset_of!(abi::Step, id), &step.id.to_le_bytes());
-        to.set(at, offset_of!(abi::Step, flags), &[flags]);
+        to.set(at, offset_of!(abi::NativeStep, filter), &numbers.filter(step.filter).to_le_bytes());
+        to.set(at, offset_of!(abi::NativeStep, config), &numbers.config(step.config).to_le_bytes());
+        to.set(at, offset_of!(abi::NativeStep, state), &numbers.state(step.state).to_le_bytes());
+        to.set(at, offset_of!(abi::NativeStep, id), &step.id.to_le_bytes());
+        to.set(at, offset_of!(abi::NativeStep, flags), &[flags]);
     }
     let (ended, ended_len) = write_ended(to, call.ended, numbers);
     let edits = to.take(EDITS_BYTES);
@@ -76,36 +84,40 @@ pub(super) fn write_call(to: &mut Writer<'_>, call: &Call<'_>, count: usize, num
         phase = view.phase as u8;
         flags |= write_view(to, place, view);
     }
-    to.set(place, offset_of!(abi::Call, abi), &abi::ABI.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, size), &size_of_u32::<abi::Call>().to_le_bytes());
-    to.set(place, offset_of!(abi::Call, worker), &call.worker.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, phase), &[phase, flags]);
-    to.set(place, offset_of!(abi::Call, exchange), &call.exchange.number().to_le_bytes());
-    to.set(place, offset_of!(abi::Call, turn), &call.turn.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, steps_len), &count.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, steps), &steps.address.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, edits), &edits.address.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, edits_cap), &narrow(EDITS_BYTES).to_le_bytes());
-    to.set(place, offset_of!(abi::Call, ended), &ended.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, ended_len), &ended_len.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, stopped), &count.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, current), &current.address.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, abi), &abi::ABI.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, size), &size_of_u32::<abi::NativeCall>().to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, worker), &call.worker.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, phase), &[phase, flags]);
+    to.set(place, offset_of!(abi::NativeCall, exchange), &call.exchange.number().to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, turn), &call.turn.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, steps_len), &count.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, steps), &steps.address.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, edits), &edits.address.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, edits_cap), &narrow(EDITS_BYTES).to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, ended), &ended.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, ended_len), &ended_len.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, stopped), &count.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, current), &current.address.to_le_bytes());
     Laid { call: place.address, steps: steps.address, current: current.address }
 }
 
 /// Writes what filters see; the flags that follow from it.
-fn write_view(to: &mut Writer<'_>, place: Place, view: &View<'_>) -> u8 {
+fn write_view(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, view: &ExchangeView<'_>) -> u8 {
     let (request, response) = (&view.request, view.response.unwrap_or_default());
-    to.set(place, offset_of!(abi::Call, status), &response.status.to_le_bytes());
-    to.set(place, offset_of!(abi::Call, version), &[version_of(request.version), method_of(request.method)]);
-    write_head(to, place.plus(offset_of!(abi::Call, request)), request.fields);
-    write_head(to, place.plus(offset_of!(abi::Call, response)), response.fields);
-    write_head(to, place.plus(offset_of!(abi::Call, trailers)), view.trailers);
+    to.set(place, offset_of!(abi::NativeCall, status), &response.status.to_le_bytes());
+    to.set(
+        place,
+        offset_of!(abi::NativeCall, version),
+        &[version_of(request.version), method_of(request.method)],
+    );
+    write_head(to, place.plus(offset_of!(abi::NativeCall, request)), request.fields);
+    write_head(to, place.plus(offset_of!(abi::NativeCall, response)), response.fields);
+    write_head(to, place.plus(offset_of!(abi::NativeCall, trailers)), view.trailers);
     for (index, text) in texts_of(view).into_iter().enumerate() {
-        to.text(place, offset_of!(abi::Call, method_name) + index * size_of::<abi::Text>(), text);
+        to.text(place, offset_of!(abi::NativeCall, method_name) + index * size_of::<abi::NativeText>(), text);
     }
     let about = write_about(to, view);
-    to.set(place, offset_of!(abi::Call, about), &about.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeCall, about), &about.to_le_bytes());
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     flag(view.is_end, abi::CALL_END)
         | flag(response.is_local, abi::CALL_LOCAL)
@@ -113,17 +125,17 @@ fn write_view(to: &mut Writer<'_>, place: Place, view: &View<'_>) -> u8 {
         | flag(request.is_tls, abi::CALL_TLS)
 }
 
-fn write_head(to: &mut Writer<'_>, place: Place, fields: Fields<'_>) {
+fn write_head(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, fields: Fields<'_>) {
     let bytes = to.put(fields.bytes());
     let places = fields.places();
     let table = if places.is_empty() { 0 } else { write_fields(to, places) };
-    to.set(place, offset_of!(abi::Head, bytes), &bytes.address.to_le_bytes());
-    to.set(place, offset_of!(abi::Head, fields), &table.to_le_bytes());
-    to.set(place, offset_of!(abi::Head, bytes_len), &narrow(fields.bytes().len()).to_le_bytes());
-    to.set(place, offset_of!(abi::Head, fields_len), &narrow(places.len()).to_le_bytes());
+    to.set(place, offset_of!(abi::NativeHead, bytes), &bytes.address.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeHead, fields), &table.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeHead, bytes_len), &narrow(fields.bytes().len()).to_le_bytes());
+    to.set(place, offset_of!(abi::NativeHead, fields_len), &narrow(places.len()).to_le_bytes());
 }
 
-fn write_fields(to: &mut Writer<'_>, places: &[Field]) -> u64 {
+fn write_fields(to: &mut GuestMemoryWriter<'_>, places: &[Field]) -> u64 {
     let table = to.take(size_of_val(places));
     for (index, field) in places.iter().enumerate() {
         let mut image = [0_u8; size_of::<Field>()];
@@ -140,40 +152,40 @@ fn write_fields(to: &mut Writer<'_>, places: &[Field]) -> u64 {
     table.address
 }
 
-fn write_about(to: &mut Writer<'_>, view: &View<'_>) -> u64 {
+fn write_about(to: &mut GuestMemoryWriter<'_>, view: &ExchangeView<'_>) -> u64 {
     let about = &view.about;
-    let place = to.zeroed(size_of::<abi::About>());
+    let place = to.zeroed(size_of::<abi::NativeAbout>());
     for (index, text) in about.texts().into_iter().enumerate() {
-        to.text(place, index * size_of::<abi::Text>(), text);
+        to.text(place, index * size_of::<abi::NativeText>(), text);
     }
     if let Some(metadata) = about.metadata.filter(|metadata| !metadata.is_empty()) {
         let count = metadata.iter().len();
-        let pairs = to.take(count * size_of::<abi::Pair>());
+        let pairs = to.take(count * size_of::<abi::NativePair>());
         for (index, (space, key, value)) in metadata.iter().enumerate() {
-            let pair = pairs.plus(index * size_of::<abi::Pair>());
-            to.text(pair, offset_of!(abi::Pair, space), space);
-            to.text(pair, offset_of!(abi::Pair, key), key);
-            to.text(pair, offset_of!(abi::Pair, value), value);
+            let pair = pairs.plus(index * size_of::<abi::NativePair>());
+            to.text(pair, offset_of!(abi::NativePair, space), space);
+            to.text(pair, offset_of!(abi::NativePair, key), key);
+            to.text(pair, offset_of!(abi::NativePair, value), value);
         }
-        to.set(place, offset_of!(abi::About, metadata), &pairs.address.to_le_bytes());
-        to.set(place, offset_of!(abi::About, metadata_len), &(count as u64).to_le_bytes());
+        to.set(place, offset_of!(abi::NativeAbout, metadata), &pairs.address.to_le_bytes());
+        to.set(place, offset_of!(abi::NativeAbout, metadata_len), &(count as u64).to_le_bytes());
     }
     let numbers = [
-        (offset_of!(abi::About, started_unix_us), about.started_unix_us),
-        (offset_of!(abi::About, duration_us), about.duration_us),
-        (offset_of!(abi::About, connection), about.connection),
-        (offset_of!(abi::About, request_bytes), about.request_bytes),
-        (offset_of!(abi::About, response_bytes), about.response_bytes),
+        (offset_of!(abi::NativeAbout, started_unix_us), about.started_unix_us),
+        (offset_of!(abi::NativeAbout, duration_us), about.duration_us),
+        (offset_of!(abi::NativeAbout, connection), about.connection),
+        (offset_of!(abi::NativeAbout, request_bytes), about.request_bytes),
+        (offset_of!(abi::NativeAbout, response_bytes), about.response_bytes),
     ];
     for (offset, number) in numbers {
         to.set(place, offset, &number.to_le_bytes());
     }
-    to.set(place, offset_of!(abi::About, attempts), &about.attempts.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeAbout, attempts), &about.attempts.to_le_bytes());
     place.address
 }
 
 /// Writes the ends that this instance knows of; where, and how many.
-fn write_ended(to: &mut Writer<'_>, ended: &[Ended], numbers: &Numbers<'_>) -> (u64, u32) {
+fn write_ended(to: &mut GuestMemoryWriter<'_>, ended: &[EndedExchange], numbers: &Numbers<'_>) -> (u64, u32) {
     let table = to.take(size_of_val(ended));
     let mut count = 0;
     for end in ended {
@@ -181,31 +193,31 @@ fn write_ended(to: &mut Writer<'_>, ended: &[Ended], numbers: &Numbers<'_>) -> (
         if filter == 0 || state == 0 {
             continue;
         }
-        let at = table.plus(count * size_of::<Ended>());
-        to.set(at, offset_of!(Ended, filter), &filter.to_le_bytes());
-        to.set(at, offset_of!(Ended, state), &state.to_le_bytes());
-        to.set(at, offset_of!(Ended, reason), &(end.reason as u64).to_le_bytes());
+        let at = table.plus(count * size_of::<EndedExchange>());
+        to.set(at, offset_of!(EndedExchange, filter), &filter.to_le_bytes());
+        to.set(at, offset_of!(EndedExchange, state), &state.to_le_bytes());
+        to.set(at, offset_of!(EndedExchange, reason), &(end.reason as u64).to_le_bytes());
         count += 1;
     }
     (table.address, narrow(count))
 }
 
 /// What an event takes in a room at most.
-pub(super) fn event_bytes(event: &Event<'_>) -> usize {
-    rounded(size_of::<abi::Event>()) + head_bytes(event.fields) + rounded(event.body.len())
+pub(super) fn event_bytes(event: &FilterEvent<'_>) -> usize {
+    rounded(size_of::<abi::NativeEvent>()) + head_bytes(event.fields) + rounded(event.body.len())
 }
 
 /// Writes an event; its address.
-pub(super) fn write_event(to: &mut Writer<'_>, event: &Event<'_>) -> u64 {
-    let place = to.zeroed(size_of::<abi::Event>());
-    to.set(place, offset_of!(abi::Event, size), &size_of_u32::<abi::Event>().to_le_bytes());
-    to.set(place, offset_of!(abi::Event, kind), &(event.kind as u32).to_le_bytes());
-    to.set(place, offset_of!(abi::Event, token), &event.token.to_le_bytes());
-    to.set(place, offset_of!(abi::Event, filter), &event.filter.to_le_bytes());
-    to.set(place, offset_of!(abi::Event, worker), &event.worker.to_le_bytes());
-    to.set(place, offset_of!(abi::Event, status), &event.status.to_le_bytes());
-    write_head(to, place.plus(offset_of!(abi::Event, head)), event.fields);
-    to.text(place, offset_of!(abi::Event, body), event.body);
+pub(super) fn write_event(to: &mut GuestMemoryWriter<'_>, event: &FilterEvent<'_>) -> u64 {
+    let place = to.zeroed(size_of::<abi::NativeEvent>());
+    to.set(place, offset_of!(abi::NativeEvent, size), &size_of_u32::<abi::NativeEvent>().to_le_bytes());
+    to.set(place, offset_of!(abi::NativeEvent, kind), &(event.kind as u32).to_le_bytes());
+    to.set(place, offset_of!(abi::NativeEvent, token), &event.token.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeEvent, filter), &event.filter.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeEvent, worker), &event.worker.to_le_bytes());
+    to.set(place, offset_of!(abi::NativeEvent, status), &event.status.to_le_bytes());
+    write_head(to, place.plus(offset_of!(abi::NativeEvent, head)), event.fields);
+    to.text(place, offset_of!(abi::NativeEvent, body), event.body);
     place.address
 }
 

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use eddy_filter::{Call, Event, Host, Level, Library, LoadError, Owner};
+use eddy_filter::{
+    FilterEvent, FilterLibrary, FilterLogLevel, HostApi, LibraryCall, LibraryKeepAlive, LoadError,
+};
 
 use super::crossing;
-use super::instance::{Ended, Instance};
+use super::instance::{LinearCallFailure, LinearInstance};
 use super::lane::States;
 use super::module::LinearModule;
 use crate::failure::GuestFailure;
@@ -19,21 +21,21 @@ use crate::thread::prepare_thread;
 /// Each worker has an instance of its own, with filters of its own: what a filter keeps in its module's memory is a
 /// worker's, and lasts until the module fails.
 pub struct LinearLibrary {
-    shared: Arc<Shared>,
+    shared: Arc<LinearShared>,
 }
 
-struct Shared {
+struct LinearShared {
     module: LinearModule,
-    host: Arc<dyn Host>,
+    host: Arc<dyn HostApi>,
     filters: Vec<String>,
     /// What was made, for instances that are started later.
-    made: Mutex<Made>,
+    made: Mutex<LinearRecipes>,
     /// Each is locked by its worker alone while there is traffic.
-    lanes: Box<[Mutex<Lane>]>,
+    lanes: Box<[Mutex<LinearWorkerSlot>]>,
 }
 
 #[derive(Default)]
-struct Made {
+struct LinearRecipes {
     filters: Vec<Option<FilterRecipe>>,
     configs: Vec<Option<ConfigRecipe>>,
 }
@@ -52,10 +54,10 @@ struct ConfigRecipe {
     config: String,
 }
 
-struct Lane {
+struct LinearWorkerSlot {
     worker: u16,
     /// Nothing where the last one failed.
-    instance: Option<Instance>,
+    instance: Option<LinearInstance>,
     /// The instance's numbers, by the library's; 0 for what was freed.
     filters: Vec<u64>,
     configs: Vec<u64>,
@@ -67,15 +69,20 @@ impl LinearLibrary {
     ///
     /// # Errors
     /// [`LoadError::Library`] with how the module's start failed.
-    pub fn open(module: &LinearModule, host: &Arc<dyn Host>) -> Result<Self, LoadError> {
+    pub fn open(module: &LinearModule, host: &Arc<dyn HostApi>) -> Result<Self, LoadError> {
         prepare_thread();
         let workers = u16::try_from(host.workers()).unwrap_or(u16::MAX).max(1);
         let lanes = (0..workers)
-            .map(|worker| Lane::start(module, host, worker).map(Mutex::new))
+            .map(|worker| LinearWorkerSlot::start(module, host, worker).map(Mutex::new))
             .collect::<Result<Box<[_]>, _>>()?;
         let filters = lanes.first().map(|lane| lock(lane).filters_known()).unwrap_or_default();
-        let shared =
-            Shared { module: module.clone(), host: Arc::clone(host), filters, made: Mutex::default(), lanes };
+        let shared = LinearShared {
+            module: module.clone(),
+            host: Arc::clone(host),
+            filters,
+            made: Mutex::default(),
+            lanes,
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -97,12 +104,12 @@ impl LinearLibrary {
     }
 }
 
-impl Library for LinearLibrary {
+impl FilterLibrary for LinearLibrary {
     fn name(&self) -> &str {
         &self.shared.module.name
     }
 
-    fn run(&self, call: &mut Call<'_>) {
+    fn run(&self, call: &mut LibraryCall<'_>) {
         prepare_thread();
         let Some(lane) = self.shared.lanes.get(usize::from(call.worker)) else {
             crossing::refuse(call, &"the module has no instance for this worker".into());
@@ -113,14 +120,16 @@ impl Library for LinearLibrary {
             crossing::refuse(call, &why);
             return;
         }
-        let Lane { instance: Some(instance), filters, configs, states, .. } = &mut *lane else { return };
+        let LinearWorkerSlot { instance: Some(instance), filters, configs, states, .. } = &mut *lane else {
+            return;
+        };
         if let Err(ended) = crossing::run(instance, filters, configs, states, call) {
             let failed = call.steps.get(call.stopped).or_else(|| call.steps.first());
             self.shared.lose(&mut lane, &ended, failed.map_or(0, |step| step.id));
         }
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &FilterEvent<'_>) {
         prepare_thread();
         let Some(mut lane) = self.shared.lanes.get(usize::from(event.worker)).map(lock) else { return };
         // Whoever waited for it in an instance before is gone.
@@ -131,14 +140,14 @@ impl Library for LinearLibrary {
     }
 }
 
-impl Shared {
+impl LinearShared {
     /// Sees to it that a lane has an instance.
-    fn ready(&self, lane: &mut Lane) -> Result<(), GuestFailure> {
+    fn ready(&self, lane: &mut LinearWorkerSlot) -> Result<(), GuestFailure> {
         if lane.instance.is_some() {
             return Ok(());
         }
         let failure = |error: LoadError| GuestFailure::from(error.to_string());
-        let mut fresh = Lane::start(&self.module, &self.host, lane.worker).map_err(failure)?;
+        let mut fresh = LinearWorkerSlot::start(&self.module, &self.host, lane.worker).map_err(failure)?;
         let made = lock(&self.made);
         for recipe in &made.filters {
             let number = fresh.make_filter(recipe.as_ref()).map_err(failure)?;
@@ -155,11 +164,11 @@ impl Shared {
     }
 
     /// Lets an instance go that failed in this filter of the host's; the next call has another.
-    fn lose(&self, lane: &mut Lane, ended: &Ended, filter: u32) {
+    fn lose(&self, lane: &mut LinearWorkerSlot, ended: &LinearCallFailure, filter: u32) {
         lane.instance = None;
         let text = format!("{}: an instance failed and is replaced: {}", self.module.name, ended.0);
         // A record that there is no room for is counted there.
-        let _ = self.host.log(filter, Level::Error, text.as_bytes());
+        let _ = self.host.log(filter, FilterLogLevel::Error, text.as_bytes());
     }
 
     fn free_filter(&self, number: u64) {
@@ -194,9 +203,9 @@ impl Shared {
     }
 }
 
-impl Lane {
-    fn start(module: &LinearModule, host: &Arc<dyn Host>, worker: u16) -> Result<Self, LoadError> {
-        let instance = Some(Instance::start(module, host, worker)?);
+impl LinearWorkerSlot {
+    fn start(module: &LinearModule, host: &Arc<dyn HostApi>, worker: u16) -> Result<Self, LoadError> {
+        let instance = Some(LinearInstance::start(module, host, worker)?);
         Ok(Self { worker, instance, filters: Vec::new(), configs: Vec::new(), states: States::default() })
     }
 
@@ -243,17 +252,17 @@ impl Guest for LinearLibrary {
         let info = said.ok_or_else(|| LoadError::Refused { message: "the module has failed".to_owned() })?;
         made.filters.push(Some(recipe));
         let freed = Arc::clone(shared);
-        let owner = reclaim_queue.owner(Owner::default(), move || freed.free_filter(number));
+        let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || freed.free_filter(number));
         Ok(MadeFilter { number, info, owner })
     }
 
     fn rule_config(
         &self,
         filter: u64,
-        owner: &Owner,
+        owner: &LibraryKeepAlive,
         config: &str,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<(u64, Owner), LoadError> {
+    ) -> Result<(u64, LibraryKeepAlive), LoadError> {
         prepare_thread();
         let shared = &self.shared;
         let mut made = lock(&shared.made);

@@ -6,11 +6,14 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{CallBond, EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricKind, Outbound, Verdict};
+use eddy_filter::{
+    CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricKind,
+    Verdict,
+};
 use wasmtime::{Caller, Linker};
 
-use super::image::Reader;
-use super::inside::{Counted, Inside};
+use super::image::GuestMemoryReader;
+use super::inside::{GuestMetric, Inside};
 use crate::native::abi;
 
 /// Defines the function.
@@ -23,11 +26,11 @@ pub(super) fn define(linker: &mut Linker<Inside>) -> wasmtime::Result<()> {
         FUNCTION,
         |mut caller: Caller<'_, Inside>, name: u32, name_len: u32, at: u32, len: u32, _: u32, _: u32| {
             let (memory, inside) = Inside::split(&mut caller);
-            let is_ours = Reader(memory).bytes(u64::from(name), u64::from(name_len)) == Some(NAME);
+            let is_ours = GuestMemoryReader(memory).bytes(u64::from(name), u64::from(name_len)) == Some(NAME);
             if !is_ours || len < QUESTION_BYTES {
                 return NO_SUCH_FUNCTION;
             }
-            let (handle, result) = match inside.answer(Reader(memory), u64::from(at)) {
+            let (handle, result) = match inside.answer(GuestMemoryReader(memory), u64::from(at)) {
                 Ok(handle) => (handle, abi::OK),
                 Err(error) => (None, error as i32),
             };
@@ -49,7 +52,7 @@ fn put(memory: &mut [u8], at: usize, bytes: &[u8]) {
 
 impl Inside {
     /// Does what is asked; the number of what was made, if something was.
-    fn answer(&mut self, memory: Reader<'_>, at: u64) -> Result<Option<u64>, HostError> {
+    fn answer(&mut self, memory: GuestMemoryReader<'_>, at: u64) -> Result<Option<u64>, HostError> {
         let (what, filter) = (memory.u32(at), memory.u32(at + 8));
         let (number, handle) = (memory.u32(at + 12), memory.u64(at + HANDLE as u64));
         let (value, text, more) = (memory.u64(at + 24), at + 32, at + 48);
@@ -61,7 +64,7 @@ impl Inside {
                 self.host.resume(exchange, number, verdict.ok_or(HostError::Invalid)?, edits)?;
             }
             LOG => {
-                let level = Level::from_number(number).ok_or(HostError::Invalid)?;
+                let level = FilterLogLevel::from_number(number).ok_or(HostError::Invalid)?;
                 let len = memory.u64(text + 8).min(RECORD_BYTES_MAX);
                 let record = memory.bytes(memory.u64(text), len).ok_or(HostError::Invalid)?;
                 self.host.log(filter, level, record)?;
@@ -98,17 +101,17 @@ impl Inside {
             return Err(HostError::Full);
         }
         let metric = self.host.metrics().define(filter, kind, name, &bounds)?;
-        self.metrics.push(Counted { metric, bounds });
+        self.metrics.push(GuestMetric { metric, bounds });
         Ok(self.metrics.len() as u64)
     }
 
-    fn counted(&self, number: u64) -> Result<&Counted, HostError> {
+    fn counted(&self, number: u64) -> Result<&GuestMetric, HostError> {
         let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         index.and_then(|index| self.metrics.get(index)).ok_or(HostError::Unknown)
     }
 }
 
-impl Counted {
+impl GuestMetric {
     /// The cells of a worker's lane.
     fn cells(&self, worker: u16) -> &'static [std::sync::atomic::AtomicU64] {
         self.metric.cells.get(usize::from(worker) * self.metric.stride..).unwrap_or_default()
@@ -116,37 +119,38 @@ impl Counted {
 }
 
 /// Sends what an `eddy_outbound` of the module's memory says.
-fn send(host: &dyn Host, memory: Reader<'_>, at: u64) -> Result<(), HostError> {
+fn send(host: &dyn HostApi, memory: GuestMemoryReader<'_>, at: u64) -> Result<(), HostError> {
     use std::mem::offset_of;
     let text = |offset: usize, max: usize| memory.text(at + offset as u64, max).ok_or(HostError::TooLarge);
     let number = |offset: usize| memory.u32(at + offset as u64);
     let long = |offset: usize| memory.u64(at + offset as u64);
-    let count = number(offset_of!(abi::Outbound, fields_len)) as usize;
+    let count = number(offset_of!(abi::NativeOutbound, fields_len)) as usize;
     if count > OUTBOUND_FIELDS_MAX {
         return Err(HostError::TooLarge);
     }
-    let table = long(offset_of!(abi::Outbound, fields));
+    let table = long(offset_of!(abi::NativeOutbound, fields));
     let mut fields = Vec::with_capacity(count);
     for index in 0..count as u64 {
-        let name = table + index * 2 * size_of::<abi::Text>() as u64;
-        let value = name + size_of::<abi::Text>() as u64;
+        let name = table + index * 2 * size_of::<abi::NativeText>() as u64;
+        let value = name + size_of::<abi::NativeText>() as u64;
         let part = |at| memory.text(at, HEAD_BYTES_MAX).ok_or(HostError::TooLarge);
         fields.push((part(name)?, part(value)?));
     }
-    let cluster = text(offset_of!(abi::Outbound, cluster), NAME_BYTES_MAX).map_err(|_| HostError::Unknown)?;
-    let exchange = long(offset_of!(abi::Outbound, exchange));
-    let timeout_ms = number(offset_of!(abi::Outbound, timeout_ms));
-    host.send(&Outbound {
-        filter: number(offset_of!(abi::Outbound, filter)),
-        token: long(offset_of!(abi::Outbound, token)),
+    let cluster =
+        text(offset_of!(abi::NativeOutbound, cluster), NAME_BYTES_MAX).map_err(|_| HostError::Unknown)?;
+    let exchange = long(offset_of!(abi::NativeOutbound, exchange));
+    let timeout_ms = number(offset_of!(abi::NativeOutbound, timeout_ms));
+    host.send(&FilterOutboundRequest {
+        filter: number(offset_of!(abi::NativeOutbound, filter)),
+        token: long(offset_of!(abi::NativeOutbound, token)),
         exchange: (exchange != 0).then(|| Handle::from_number(exchange)),
         bond: CallBond::Awaited,
         cluster: str::from_utf8(cluster).map_err(|_| HostError::Unknown)?,
-        method: text(offset_of!(abi::Outbound, method), HEAD_BYTES_MAX)?,
-        target: text(offset_of!(abi::Outbound, target), HEAD_BYTES_MAX)?,
-        authority: text(offset_of!(abi::Outbound, authority), HEAD_BYTES_MAX)?,
+        method: text(offset_of!(abi::NativeOutbound, method), HEAD_BYTES_MAX)?,
+        target: text(offset_of!(abi::NativeOutbound, target), HEAD_BYTES_MAX)?,
+        authority: text(offset_of!(abi::NativeOutbound, authority), HEAD_BYTES_MAX)?,
         fields,
-        body: text(offset_of!(abi::Outbound, body), EDITS_BYTES_MAX)?,
+        body: text(offset_of!(abi::NativeOutbound, body), EDITS_BYTES_MAX)?,
         timeout_ms: if timeout_ms == 0 { OUTBOUND_TIMEOUT_MS } else { timeout_ms },
     })
 }

@@ -7,31 +7,31 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use eddy_filter::{Edit, Level};
+use eddy_filter::{FilterEdit, FilterLogLevel};
 use eddy_http::Field;
 
 use super::question::{HostCall, dispatch};
-use super::shown::{Shown, ShownFields, Text};
-use super::stage::Stage;
+use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
+use super::stage::LuaHookContext;
 
 /// What the host's part of a machine is given.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Functions {
-    stage: *mut Stage,
-    shown: *const Shown,
+pub(super) struct LuaHostFunctions {
+    stage: *mut LuaHookContext,
+    shown: *const LuaMessageLayout,
     find: unsafe extern "C" fn(*const ShownFields, *const u8, u32, u32) -> i32,
-    edit: unsafe extern "C" fn(*mut Stage, u32, *const u8, u32, *const u8, u32, u32) -> i32,
-    log: unsafe extern "C" fn(*mut Stage, u32, *const u8, u32),
-    ask: unsafe extern "C" fn(*mut Stage, u32, *const u8, u32, *const u8, u32, f64, f64, f64) -> i32,
+    edit: unsafe extern "C" fn(*mut LuaHookContext, u32, *const u8, u32, *const u8, u32, u32) -> i32,
+    log: unsafe extern "C" fn(*mut LuaHookContext, u32, *const u8, u32),
+    ask: unsafe extern "C" fn(*mut LuaHookContext, u32, *const u8, u32, *const u8, u32, f64, f64, f64) -> i32,
     now_us: unsafe extern "C" fn() -> f64,
     count: unsafe extern "C" fn(*const ShownFields, *const u8, u32) -> u32,
     mentions_body: u32,
 }
 
-impl Functions {
+impl LuaHostFunctions {
     /// The functions, for a stage that never moves.
-    pub(super) fn of(stage: *mut Stage, mentions_body: bool) -> Self {
+    pub(super) fn of(stage: *mut LuaHookContext, mentions_body: bool) -> Self {
         // SAFETY: the caller's stage lives; only an address is taken.
         let shown = unsafe { &raw const (*stage).shown };
         Self { stage, shown, find, edit, log, ask, now_us, count, mentions_body: mentions_body.into() }
@@ -96,7 +96,7 @@ unsafe extern "C" fn count(fields: *const ShownFields, name: *const u8, len: u32
 }
 
 unsafe extern "C" fn edit(
-    stage: *mut Stage,
+    stage: *mut LuaHookContext,
     op: u32,
     name: *const u8,
     name_len: u32,
@@ -115,36 +115,36 @@ unsafe extern "C" fn edit(
     guarded(stage, |stage| stage.change(&edit, is_trailer).map(|()| DONE))
 }
 
-fn edit_of<'a>(op: u32, name: &'a [u8], value: &'a [u8], number: u32) -> Option<Edit<'a>> {
+fn edit_of<'a>(op: u32, name: &'a [u8], value: &'a [u8], number: u32) -> Option<FilterEdit<'a>> {
     Some(match op {
-        1 => Edit::Set { name, value },
-        2 => Edit::Add { name, value },
-        3 => Edit::Remove { name },
-        4 => Edit::Method(value),
-        5 => Edit::Target(value),
-        6 => Edit::Authority(value),
-        7 => Edit::Status(number),
-        8 => Edit::BodySet(value),
-        12 => Edit::Reply { status: number, body: value, details: name },
-        13 => Edit::ReplyField { name, value },
+        1 => FilterEdit::Set { name, value },
+        2 => FilterEdit::Add { name, value },
+        3 => FilterEdit::Remove { name },
+        4 => FilterEdit::Method(value),
+        5 => FilterEdit::Target(value),
+        6 => FilterEdit::Authority(value),
+        7 => FilterEdit::Status(number),
+        8 => FilterEdit::BodySet(value),
+        12 => FilterEdit::Reply { status: number, body: value, details: name },
+        13 => FilterEdit::ReplyField { name, value },
         14 => {
             let nul = name.iter().position(|&byte| byte == 0)?;
             let (space, key) = name.split_at(nul);
-            Edit::Metadata { space, key: key.get(1..).unwrap_or_default(), value }
+            FilterEdit::Metadata { space, key: key.get(1..).unwrap_or_default(), value }
         }
-        15 => Edit::ClearRoute,
-        16 => Edit::Endpoint { address: value, is_strict: number == 1 },
+        15 => FilterEdit::ClearRoute,
+        16 => FilterEdit::Endpoint { address: value, is_strict: number == 1 },
         _ => return None,
     })
 }
 
-unsafe extern "C" fn log(stage: *mut Stage, level: u32, text: *const u8, len: u32) {
+unsafe extern "C" fn log(stage: *mut LuaHookContext, level: u32, text: *const u8, len: u32) {
     // SAFETY: as in `edit`.
     let stage = unsafe { &mut *stage };
     // SAFETY: the text is a Lua string that its caller holds.
     let text = unsafe { bytes_of(text, len) };
     guarded(stage, |stage| {
-        let level = Level::from_number(level).unwrap_or(Level::Error);
+        let level = FilterLogLevel::from_number(level).unwrap_or(FilterLogLevel::Error);
         // A record that is dropped is counted where it is.
         let _ = stage.host.log(stage.hook.id, level, text);
         Ok(DONE)
@@ -152,7 +152,7 @@ unsafe extern "C" fn log(stage: *mut Stage, level: u32, text: *const u8, len: u3
 }
 
 unsafe extern "C" fn ask(
-    stage: *mut Stage,
+    stage: *mut LuaHookContext,
     what: u32,
     first: *const u8,
     first_len: u32,
@@ -172,7 +172,7 @@ unsafe extern "C" fn ask(
         stage.answer.clear();
         let question = HostCall { what, first, second, numbers: [a, b, c] };
         let outcome = dispatch(stage, &question);
-        stage.shown.answer = Text::of(&stage.answer);
+        stage.shown.answer = LuaTextRef::of(&stage.answer);
         outcome
     })
 }
@@ -184,7 +184,7 @@ unsafe extern "C" fn now_us() -> f64 {
 }
 
 /// Does what is asked for; why it fails becomes the answer. A panic of ours must not unwind into compiled code.
-fn guarded(stage: &mut Stage, act: impl FnOnce(&mut Stage) -> Result<i32, String>) -> i32 {
+fn guarded(stage: &mut LuaHookContext, act: impl FnOnce(&mut LuaHookContext) -> Result<i32, String>) -> i32 {
     let why = match catch_unwind(AssertUnwindSafe(|| act(stage))) {
         Ok(Ok(result)) => return result,
         Ok(Err(why)) => why,
@@ -192,7 +192,7 @@ fn guarded(stage: &mut Stage, act: impl FnOnce(&mut Stage) -> Result<i32, String
     };
     stage.answer.clear();
     stage.answer.extend_from_slice(why.as_bytes());
-    stage.shown.answer = Text::of(&stage.answer);
+    stage.shown.answer = LuaTextRef::of(&stage.answer);
     REFUSED
 }
 
@@ -203,4 +203,4 @@ const MORE: i32 = 0x1_0000;
 const DONE: i32 = 0;
 pub(super) const REFUSED: i32 = -1;
 
-const _: () = assert!(size_of::<Functions>() == 9 * size_of::<*const ()>());
+const _: () = assert!(size_of::<LuaHostFunctions>() == 9 * size_of::<*const ()>());

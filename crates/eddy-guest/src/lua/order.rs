@@ -1,8 +1,8 @@
 //! A request of a script's own, in the making.
 
-use eddy_filter::{CallBond, HostError, Outbound};
+use eddy_filter::{CallBond, FilterOutboundRequest, HostError};
 
-use super::stage::Stage;
+use super::stage::LuaHookContext;
 
 /// What a script wants to send. The last of its kind stays until the next is begun.
 #[derive(Debug, Default)]
@@ -61,7 +61,12 @@ impl LuaOutboundRequest {
 ///
 /// # Errors
 /// Why it cannot be sent.
-pub(super) fn send(stage: &mut Stage, body: &[u8], timeout_ms: f64, is_awaited: bool) -> Result<(), String> {
+pub(super) fn send(
+    stage: &mut LuaHookContext,
+    body: &[u8],
+    timeout_ms: f64,
+    is_awaited: bool,
+) -> Result<(), String> {
     if timeout_ms.is_nan() || timeout_ms < 0.0 {
         return Err("http call timeout must be >= 0".to_owned());
     }
@@ -78,7 +83,7 @@ pub(super) fn send(stage: &mut Stage, body: &[u8], timeout_ms: f64, is_awaited: 
     } else {
         timeout_ms.min(f64::from(TIMEOUT_MS_MAX)).max(1.0) as u32
     };
-    let request = Outbound {
+    let request = FilterOutboundRequest {
         filter: stage.hook.id,
         token,
         exchange: Some(stage.hook.exchange),

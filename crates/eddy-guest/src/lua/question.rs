@@ -1,13 +1,13 @@
 //! What a script can ask beside the message itself, and the answers.
 
 use base64ct::{Base64, Encoding};
-use eddy_filter::View;
+use eddy_filter::ExchangeView;
 use eddy_filter::builtin::field_json;
 use eddy_http::Version;
 
 use super::order;
 use super::shared;
-use super::stage::Stage;
+use super::stage::LuaHookContext;
 use crate::signature::PublicKey;
 
 /// A question as it comes from the machine.
@@ -23,7 +23,7 @@ pub(super) struct HostCall<'a> {
 ///
 /// # Errors
 /// What is wrong, for whoever wrote the script.
-pub(super) fn dispatch(stage: &mut Stage, question: &HostCall<'_>) -> Result<i32, String> {
+pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<i32, String> {
     let [a, b, c] = question.numbers;
     match question.what {
         1 => fact(stage, |view| view.about.peer),
@@ -96,7 +96,10 @@ fn length(number: f64) -> Result<usize, String> {
     Ok(number as usize)
 }
 
-fn fact(stage: &mut Stage, of: impl for<'a> FnOnce(&'a View<'a>) -> &'a [u8]) -> Result<i32, String> {
+fn fact(
+    stage: &mut LuaHookContext,
+    of: impl for<'a> FnOnce(&'a ExchangeView<'a>) -> &'a [u8],
+) -> Result<i32, String> {
     let mut answer = std::mem::take(&mut stage.answer);
     answer.extend_from_slice(stage.view().map(of).unwrap_or_default());
     stage.answer = answer;
@@ -104,9 +107,9 @@ fn fact(stage: &mut Stage, of: impl for<'a> FnOnce(&'a View<'a>) -> &'a [u8]) ->
 }
 
 /// What is noted under a namespace, as an object.
-fn metadata(stage: &mut Stage, space: &[u8]) -> Result<i32, String> {
+fn metadata(stage: &mut LuaHookContext, space: &[u8]) -> Result<i32, String> {
     let mut answer = std::mem::take(&mut stage.answer);
-    let entries = stage.metadata().into_iter().flat_map(eddy_filter::Metadata::iter);
+    let entries = stage.metadata().into_iter().flat_map(eddy_filter::DynamicMetadata::iter);
     for (_, key, value) in entries.filter(|(its_space, _, _)| *its_space == space) {
         answer.push(if answer.is_empty() { b'{' } else { b',' });
         push_quoted(&mut answer, key);
@@ -122,10 +125,10 @@ fn metadata(stage: &mut Stage, space: &[u8]) -> Result<i32, String> {
 }
 
 /// The namespaces under which something is noted, as a list.
-fn spaces(stage: &mut Stage) -> Result<i32, String> {
+fn spaces(stage: &mut LuaHookContext) -> Result<i32, String> {
     let mut answer = std::mem::take(&mut stage.answer);
     let mut spaces: Vec<&[u8]> = Vec::new();
-    for (space, _, _) in stage.metadata().into_iter().flat_map(eddy_filter::Metadata::iter) {
+    for (space, _, _) in stage.metadata().into_iter().flat_map(eddy_filter::DynamicMetadata::iter) {
         if !spaces.contains(&space) {
             spaces.push(space);
         }

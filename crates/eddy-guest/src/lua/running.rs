@@ -3,18 +3,18 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 
-use eddy_filter::View;
+use eddy_filter::ExchangeView;
 use mlua_sys::{self as ffi, lua_State};
 
-use super::asked::Functions;
-use super::stage::{Hook, Stage};
+use super::asked::LuaHostFunctions;
+use super::stage::{LuaHook, LuaHookContext};
 use super::vm::{Vm, VmFault, VmLimits};
 
 /// A machine, ready for hooks.
-pub(super) struct Running {
+pub(super) struct LuaInstance {
     vm: Vm,
     /// Lives as long as the machine, which has its address.
-    stage: NonNull<Stage>,
+    stage: NonNull<LuaHookContext>,
     has_request: bool,
     has_response: bool,
     /// Whether a hook found no memory any more.
@@ -22,11 +22,11 @@ pub(super) struct Running {
 }
 
 // SAFETY: machine and stage belong to each other and to nobody else, and neither is tied to a thread.
-unsafe impl Send for Running {}
+unsafe impl Send for LuaInstance {}
 
 /// What a hook waits for, or that it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
+pub(super) enum HookWait {
     /// It has come to its end.
     Done,
     /// The whole body.
@@ -43,13 +43,13 @@ pub(super) enum Wait {
 
 /// Where a hook stands that was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stop {
-    pub(super) wait: Wait,
+pub(super) struct HookYield {
+    pub(super) wait: HookWait,
     /// Names the hook, where it waits to be entered again.
     pub(super) number: u32,
 }
 
-impl Running {
+impl LuaInstance {
     /// A machine in which the script has been run once, so that its functions are there.
     ///
     /// # Errors
@@ -61,13 +61,13 @@ impl Running {
         limits: &VmLimits,
         chunk: &CStr,
         source: &[u8],
-        stage: Stage,
+        stage: LuaHookContext,
         mentions_body: bool,
     ) -> Result<Self, VmFault> {
         let vm = Vm::new(limits)?;
         let stage = NonNull::from(Box::leak(Box::new(stage)));
         let mut new = Self { vm, stage, has_request: false, has_response: false, is_full: false };
-        let functions = Functions::of(stage.as_ptr(), mentions_body);
+        let functions = LuaHostFunctions::of(stage.as_ptr(), mentions_body);
         new.vm.load_host(c"=(eddy)", API[0].1)?;
         // SAFETY: there is room on the stack; the address is read before this function returns.
         unsafe {
@@ -105,7 +105,7 @@ impl Running {
     }
 
     /// What hooks see and change.
-    pub(super) fn stage(&mut self) -> &mut Stage {
+    pub(super) fn stage(&mut self) -> &mut LuaHookContext {
         // SAFETY: the stage lives as long as this, and no code of the machine runs while `&mut self` is held here.
         unsafe { self.stage.as_mut() }
     }
@@ -115,7 +115,7 @@ impl Running {
     /// # Safety
     /// The view lives and does not change until `stage().leave()` is called.
     #[inline]
-    pub(super) unsafe fn show(&mut self, view: &View<'_>, hook: Hook) {
+    pub(super) unsafe fn show(&mut self, view: &ExchangeView<'_>, hook: LuaHook) {
         // SAFETY: by the contract of this function.
         unsafe { self.stage().enter(view, hook) }
     }
@@ -125,7 +125,7 @@ impl Running {
     /// # Errors
     /// Why it failed.
     #[inline]
-    pub(super) fn start(&mut self, is_response: bool) -> Result<Stop, VmFault> {
+    pub(super) fn start(&mut self, is_response: bool) -> Result<HookYield, VmFault> {
         self.enter(START, is_response.into())
     }
 
@@ -133,7 +133,7 @@ impl Running {
     ///
     /// # Errors
     /// Why it failed.
-    pub(super) fn resume(&mut self, number: u32) -> Result<Stop, VmFault> {
+    pub(super) fn resume(&mut self, number: u32) -> Result<HookYield, VmFault> {
         self.enter(RESUME, number)
     }
 
@@ -149,7 +149,7 @@ impl Running {
     }
 
     #[inline]
-    fn enter(&mut self, way: c_int, number: u32) -> Result<Stop, VmFault> {
+    fn enter(&mut self, way: c_int, number: u32) -> Result<HookYield, VmFault> {
         self.vm.push(way);
         // SAFETY: there is room on the stack.
         unsafe { ffi::lua_pushinteger(self.state(), number as ffi::lua_Integer) };
@@ -169,15 +169,15 @@ impl Running {
     }
 
     #[inline]
-    fn read(&mut self, code: ffi::lua_Integer) -> Result<Stop, VmFault> {
+    fn read(&mut self, code: ffi::lua_Integer) -> Result<HookYield, VmFault> {
         let code = u32::try_from(code).unwrap_or(FAILED);
         let wait = match code & 7 {
-            0 => Wait::Done,
-            1 => Wait::Body,
-            2 => Wait::Piece,
-            3 => Wait::Trailers,
-            4 => Wait::Call,
-            5 => Wait::Responded,
+            0 => HookWait::Done,
+            1 => HookWait::Body,
+            2 => HookWait::Piece,
+            3 => HookWait::Trailers,
+            4 => HookWait::Call,
+            5 => HookWait::Responded,
             _ => {
                 let why = String::from_utf8_lossy(&self.stage().answer).into_owned();
                 if why == NO_MEMORY {
@@ -187,7 +187,7 @@ impl Running {
                 return Err(VmFault::Script(why));
             }
         };
-        Ok(Stop { wait, number: code >> 3 })
+        Ok(HookYield { wait, number: code >> 3 })
     }
 
     #[inline]
@@ -196,7 +196,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for LuaInstance {
     fn drop(&mut self) {
         // SAFETY: it came from a box. The machine is closed behind this, which runs no code of it.
         drop(unsafe { Box::from_raw(self.stage.as_ptr()) });

@@ -4,13 +4,16 @@ use std::ffi::CString;
 use std::fmt;
 use std::sync::{Arc, Mutex, TryLockError, Weak};
 
-use eddy_filter::{Call, Edit, Event, FilterInfo, Host, Interest, Library, LoadError, Owner, Phase, Verdict};
+use eddy_filter::{
+    FilterEdit, FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive,
+    LoadError, Phase, Verdict,
+};
 
 use super::context::Contexts;
 use super::mentions::Mentions;
-use super::running::Running;
+use super::running::LuaInstance;
 use super::shared::{SharedLimits, SharedStores};
-use super::stage::Stage;
+use super::stage::LuaHookContext;
 use super::vm::{VmFault, VmLimits};
 use super::worker::Worker;
 use crate::guest::{Guest, MadeFilter};
@@ -61,7 +64,7 @@ pub struct LuaScript {
 
 /// What a machine for the script is made from.
 pub(super) struct Recipe {
-    pub(super) host: Arc<dyn Host>,
+    pub(super) host: Arc<dyn HostApi>,
     stores: Arc<SharedStores>,
     contexts: Arc<Contexts>,
     limits: VmLimits,
@@ -75,9 +78,10 @@ impl Recipe {
     ///
     /// # Errors
     /// What is wrong with the script.
-    pub(super) fn make(&self) -> Result<Running, VmFault> {
-        let stage = Stage::new(Arc::clone(&self.host), Arc::clone(&self.stores), Arc::clone(&self.contexts));
-        Running::new(&self.limits, &self.chunk, &self.text, stage, self.mentions.is_of_bodies())
+    pub(super) fn make(&self) -> Result<LuaInstance, VmFault> {
+        let stage =
+            LuaHookContext::new(Arc::clone(&self.host), Arc::clone(&self.stores), Arc::clone(&self.contexts));
+        LuaInstance::new(&self.limits, &self.chunk, &self.text, stage, self.mentions.is_of_bodies())
     }
 }
 
@@ -86,7 +90,7 @@ impl LuaScript {
     ///
     /// # Errors
     /// [`LoadError::Refused`]: what is wrong with it, beginning with the chunk's name and the line.
-    pub fn load(source: &LuaSource<'_>, host: &Arc<dyn Host>) -> Result<Arc<Self>, LoadError> {
+    pub fn load(source: &LuaSource<'_>, host: &Arc<dyn HostApi>) -> Result<Arc<Self>, LoadError> {
         prepare_thread();
         let refused = |message: String| LoadError::Refused { message };
         let chunk = CString::new(format!("={}", source.chunk))
@@ -117,7 +121,7 @@ impl LuaScript {
     fn make(&self, config: &str, reclaim_queue: &ReclaimQueue) -> MadeFilter {
         let number = self.recipe.contexts.add(config);
         let script = self.own.upgrade();
-        let owner = reclaim_queue.owner(Owner::default(), move || {
+        let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || {
             if let Some(script) = script {
                 script.recipe.contexts.remove(number);
             }
@@ -168,12 +172,12 @@ impl Default for LuaLimits {
     }
 }
 
-impl Library for LuaScript {
+impl FilterLibrary for LuaScript {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn run(&self, call: &mut Call<'_>) {
+    fn run(&self, call: &mut LibraryCall<'_>) {
         prepare_thread();
         let worker = self.workers.get(usize::from(call.worker)).map(Mutex::try_lock);
         match worker {
@@ -183,7 +187,7 @@ impl Library for LuaScript {
         }
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &FilterEvent<'_>) {
         prepare_thread();
         match self.workers.get(usize::from(event.worker)).map(Mutex::lock) {
             Some(Ok(mut worker)) => worker.event(&self.recipe, event),
@@ -195,13 +199,13 @@ impl Library for LuaScript {
 
 /// A call of a worker that there is not, or that is inside already.
 #[cold]
-fn refuse(call: &mut Call<'_>) {
+fn refuse(call: &mut LibraryCall<'_>) {
     call.stopped = call.steps.len();
     if let (Some(_), Some(step)) = (call.view, call.steps.first_mut()) {
         step.verdict = Verdict::Fault;
         call.stopped = 0;
         // Without room for the reason the verdict stands all the same.
-        let _ = call.edits.push(0, &Edit::Fault(b"the worker cannot enter the script now"));
+        let _ = call.edits.push(0, &FilterEdit::Fault(b"the worker cannot enter the script now"));
     }
 }
 
@@ -219,10 +223,10 @@ impl Guest for LuaScript {
     fn rule_config(
         &self,
         _: u64,
-        _: &Owner,
+        _: &LibraryKeepAlive,
         config: &str,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<(u64, Owner), LoadError> {
+    ) -> Result<(u64, LibraryKeepAlive), LoadError> {
         let made = self.make(config, reclaim_queue);
         Ok((made.number, made.owner))
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::question::{HostCall, NOTHING, TEXT};
-use super::stage::Stage;
+use super::stage::LuaHookContext;
 
 /// The stores of one filter; they outlive a reload of the configuration.
 pub(super) struct SharedStores {
@@ -37,22 +37,22 @@ impl Default for SharedLimits {
 
 #[derive(Default)]
 struct Shard {
-    values: HashMap<Key, Entry>,
+    values: HashMap<LuaStoreKey, LuaStoreEntry>,
     /// When values that had ended were last looked for.
     swept: Option<Instant>,
 }
 
 /// Name of the store, NUL, key.
-type Key = Box<[u8]>;
+type LuaStoreKey = Box<[u8]>;
 
 #[derive(Debug)]
-struct Entry {
-    value: Value,
+struct LuaStoreEntry {
+    value: LuaStoreValue,
     ends: Option<Instant>,
 }
 
 #[derive(Clone, Debug)]
-enum Value {
+enum LuaStoreValue {
     Text(Box<[u8]>),
     Number(f64),
     Bool(bool),
@@ -87,7 +87,7 @@ impl SharedStores {
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn get(&self, key: &[u8], now: Instant) -> Option<Value> {
+    fn get(&self, key: &[u8], now: Instant) -> Option<LuaStoreValue> {
         let shard = self.shard(key);
         shard.values.get(key).filter(|entry| !entry.is_over(now)).map(|entry| entry.value.clone())
     }
@@ -101,13 +101,13 @@ impl SharedStores {
         removed.is_some()
     }
 
-    fn forget(&self, key: &[u8], entry: &Entry) {
+    fn forget(&self, key: &[u8], entry: &LuaStoreEntry) {
         self.entries.fetch_sub(1, Relaxed);
         self.bytes.fetch_sub(key.len() + entry.value.len(), Relaxed);
     }
 
     /// Puts an entry in; whether there was room.
-    fn put(&self, shard: &mut Shard, key: &[u8], entry: Entry, now: Instant) -> bool {
+    fn put(&self, shard: &mut Shard, key: &[u8], entry: LuaStoreEntry, now: Instant) -> bool {
         let size = key.len() + entry.value.len();
         if !self.has_room(shard, key, size) {
             self.sweep(shard, now);
@@ -150,12 +150,19 @@ impl SharedStores {
         bytes <= self.limits.bytes_max && entries <= self.limits.entries_max
     }
 
-    fn set(&self, key: &[u8], value: Value, ends: Option<Instant>, only_new: bool, now: Instant) -> Put {
+    fn set(
+        &self,
+        key: &[u8],
+        value: LuaStoreValue,
+        ends: Option<Instant>,
+        only_new: bool,
+        now: Instant,
+    ) -> Put {
         let mut shard = self.shard(key);
         if only_new && shard.values.get(key).is_some_and(|entry| !entry.is_over(now)) {
             return Put::Exists;
         }
-        if self.put(&mut shard, key, Entry { value, ends }, now) { Put::Done } else { Put::Full }
+        if self.put(&mut shard, key, LuaStoreEntry { value, ends }, now) { Put::Done } else { Put::Full }
     }
 
     /// Adds to a number; where there is none, to `init`, which then ends when `ends` says.
@@ -169,13 +176,13 @@ impl SharedStores {
     ) -> Result<f64, Put> {
         let mut shard = self.shard(key);
         if let Some(entry) = shard.values.get_mut(key).filter(|entry| !entry.is_over(now)) {
-            let Value::Number(number) = &mut entry.value else { return Err(Put::NoNumber) };
+            let LuaStoreValue::Number(number) = &mut entry.value else { return Err(Put::NoNumber) };
             *number += by;
             return Ok(*number);
         }
         let Some(init) = init else { return Err(Put::Missing) };
         let number = init + by;
-        let entry = Entry { value: Value::Number(number), ends };
+        let entry = LuaStoreEntry { value: LuaStoreValue::Number(number), ends };
         if self.put(&mut shard, key, entry, now) { Ok(number) } else { Err(Put::Full) }
     }
 }
@@ -202,13 +209,13 @@ impl Put {
     }
 }
 
-impl Entry {
+impl LuaStoreEntry {
     fn is_over(&self, now: Instant) -> bool {
         self.ends.is_some_and(|ends| ends <= now)
     }
 }
 
-impl Value {
+impl LuaStoreValue {
     fn len(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -226,7 +233,7 @@ impl fmt::Debug for SharedStores {
 
 /// Answers a question about a store. `first` is name, NUL and key.
 pub(super) fn dispatch_shared(
-    stage: &mut Stage,
+    stage: &mut LuaHookContext,
     question: &HostCall<'_>,
     numbers: [f64; 3],
 ) -> Result<i32, String> {
@@ -240,22 +247,22 @@ pub(super) fn dispatch_shared(
         let after = Duration::try_from_secs_f64(seconds).ok().filter(|after| !after.is_zero())?;
         now.checked_add(after)
     };
-    let tell = |stage: &mut Stage, put: Put| {
+    let tell = |stage: &mut LuaHookContext, put: Put| {
         stage.answer.extend_from_slice(put.word().as_bytes());
         Ok(if put == Put::Done { NOTHING } else { TEXT })
     };
     match question.what {
         30 => Ok(match stores.get(key, now) {
             None => NOTHING,
-            Some(Value::Text(text)) => {
+            Some(LuaStoreValue::Text(text)) => {
                 stage.answer.extend_from_slice(&text);
                 TEXT
             }
-            Some(Value::Number(number)) => {
+            Some(LuaStoreValue::Number(number)) => {
                 stage.shown.number = number;
                 NUMBER
             }
-            Some(Value::Bool(is_true)) => {
+            Some(LuaStoreValue::Bool(is_true)) => {
                 if is_true {
                     TRUE
                 } else {
@@ -266,10 +273,10 @@ pub(super) fn dispatch_shared(
         // The kinds of values: 1 a text, 2 a number, 3 true, 4 false. `b` is the life, `c` whether only a new key counts.
         31..=34 => {
             let value = match question.what {
-                31 => Value::Text(question.second.into()),
-                32 => Value::Number(a),
-                33 => Value::Bool(true),
-                _ => Value::Bool(false),
+                31 => LuaStoreValue::Text(question.second.into()),
+                32 => LuaStoreValue::Number(a),
+                33 => LuaStoreValue::Bool(true),
+                _ => LuaStoreValue::Bool(false),
             };
             tell(stage, stores.set(key, value, ends(b), c != 0.0, now))
         }
@@ -308,9 +315,9 @@ mod tests {
     fn a_value_ends_when_it_should() {
         let (stores, now) = (stores(10, 1000), Instant::now());
         let later = now + Duration::from_secs(5);
-        let text = Value::Text(b"v"[..].into());
+        let text = LuaStoreValue::Text(b"v"[..].into());
         assert_eq!(stores.set(b"s\0k", text.clone(), Some(later), false, now), Put::Done);
-        assert!(matches!(stores.get(b"s\0k", now), Some(Value::Text(v)) if *v == *b"v"));
+        assert!(matches!(stores.get(b"s\0k", now), Some(LuaStoreValue::Text(v)) if *v == *b"v"));
         assert_eq!(stores.set(b"s\0k", text.clone(), None, true, now), Put::Exists);
         assert!(stores.get(b"s\0k", later).is_none());
         assert_eq!(stores.set(b"s\0k", text, None, true, later), Put::Done);
@@ -323,7 +330,7 @@ mod tests {
         let (stores, now) = (stores(2, 40), Instant::now());
         let later = now + Duration::from_secs(1);
         let put = |key: &[u8], size: usize, now| {
-            stores.set(key, Value::Text(vec![b'v'; size].into()), Some(later), false, now)
+            stores.set(key, LuaStoreValue::Text(vec![b'v'; size].into()), Some(later), false, now)
         };
         assert_eq!(put(b"a", 10, now), Put::Done);
         assert_eq!(put(b"b", 40, now), Put::Full);
@@ -346,10 +353,10 @@ mod tests {
             let other = keys[1..].iter().find(|key| shard(&key[..]) == shard(&keys[0])).unwrap();
             (keys[0], *other)
         };
-        assert_eq!(stores.set(&first, Value::Bool(true), Some(at(50)), false, now), Put::Done);
-        assert_eq!(stores.set(&second, Value::Bool(true), None, false, now), Put::Full);
-        assert_eq!(stores.set(&second, Value::Bool(true), None, false, at(60)), Put::Full);
-        assert_eq!(stores.set(&second, Value::Bool(true), None, false, at(100)), Put::Done);
+        assert_eq!(stores.set(&first, LuaStoreValue::Bool(true), Some(at(50)), false, now), Put::Done);
+        assert_eq!(stores.set(&second, LuaStoreValue::Bool(true), None, false, now), Put::Full);
+        assert_eq!(stores.set(&second, LuaStoreValue::Bool(true), None, false, at(60)), Put::Full);
+        assert_eq!(stores.set(&second, LuaStoreValue::Bool(true), None, false, at(100)), Put::Done);
     }
 
     #[test]
@@ -366,7 +373,7 @@ mod tests {
             }
         });
         assert_eq!(stores.add(b"n", 0.0, None, None, now), Ok(4000.0));
-        stores.set(b"t", Value::Bool(true), None, false, now);
+        stores.set(b"t", LuaStoreValue::Bool(true), None, false, now);
         assert_eq!(stores.add(b"t", 1.0, None, None, now), Err(Put::NoNumber));
     }
 

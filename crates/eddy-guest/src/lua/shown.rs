@@ -7,7 +7,7 @@ use eddy_http::{Field, Fields};
 /// The one place of a virtual machine that its code reads messages from; it never moves.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Shown {
+pub(super) struct LuaMessageLayout {
     /// The number of the hook that runs; 0 while none does.
     pub(super) scope: u32,
     /// The number of the piece of a body that is shown.
@@ -29,18 +29,18 @@ pub(super) struct Shown {
     pub(super) reserved: [u8; 3],
     pub(super) head: ShownFields,
     pub(super) trailers: ShownFields,
-    pub(super) method: Text,
-    pub(super) target: Text,
-    pub(super) authority: Text,
-    pub(super) scheme: Text,
-    pub(super) body: Text,
+    pub(super) method: LuaTextRef,
+    pub(super) target: LuaTextRef,
+    pub(super) authority: LuaTextRef,
+    pub(super) scheme: LuaTextRef,
+    pub(super) body: LuaTextRef,
     /// What the host answered last; valid until it is asked again.
-    pub(super) answer: Text,
+    pub(super) answer: LuaTextRef,
     /// A number that came with it.
     pub(super) number: f64,
     /// The answer to a request of the script's own.
     pub(super) reply: ShownFields,
-    pub(super) reply_body: Text,
+    pub(super) reply_body: LuaTextRef,
     pub(super) reply_status: u32,
     pub(super) reserved2: u32,
 }
@@ -58,7 +58,7 @@ pub(super) struct ShownFields {
 /// A text.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Text {
+pub(super) struct LuaTextRef {
     pub(super) data: *const u8,
     pub(super) len: u32,
     pub(super) reserved: u32,
@@ -77,7 +77,7 @@ pub(super) enum BodySeen {
     Pieces = 2,
 }
 
-impl Shown {
+impl LuaMessageLayout {
     pub(super) const EMPTY: Self = Self {
         scope: 0,
         piece: 0,
@@ -91,15 +91,15 @@ impl Shown {
         reserved: [0; 3],
         head: ShownFields::EMPTY,
         trailers: ShownFields::EMPTY,
-        method: Text::EMPTY,
-        target: Text::EMPTY,
-        authority: Text::EMPTY,
-        scheme: Text::EMPTY,
-        body: Text::EMPTY,
-        answer: Text::EMPTY,
+        method: LuaTextRef::EMPTY,
+        target: LuaTextRef::EMPTY,
+        authority: LuaTextRef::EMPTY,
+        scheme: LuaTextRef::EMPTY,
+        body: LuaTextRef::EMPTY,
+        answer: LuaTextRef::EMPTY,
         number: 0.0,
         reply: ShownFields::EMPTY,
-        reply_body: Text::EMPTY,
+        reply_body: LuaTextRef::EMPTY,
         reply_status: 0,
         reserved2: 0,
     };
@@ -126,7 +126,7 @@ impl ShownFields {
     }
 }
 
-impl Text {
+impl LuaTextRef {
     pub(super) const EMPTY: Self = Self { data: ptr::null(), len: 0, reserved: 0 };
 
     #[inline]

@@ -4,23 +4,25 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use eddy_filter::{Edit, EditLog, Handle, Host, KeptFields, KeptView, Metadata, Phase, View};
+use eddy_filter::{
+    DynamicMetadata, EditLog, ExchangeView, FilterEdit, Handle, HostApi, KeptFields, KeptView, Phase,
+};
 use eddy_http::{FieldId, Fields, FieldsEditor, Method, Span};
 
 use super::context::Contexts;
 use super::order::LuaOutboundRequest;
 use super::shared::SharedStores;
-use super::shown::{BodySeen, Shown, ShownFields, Text};
+use super::shown::{BodySeen, LuaMessageLayout, LuaTextRef, ShownFields};
 use crate::failure::GuestFailure;
 
 /// One for each virtual machine; it never moves, as the code in there has its address.
-pub(super) struct Stage {
+pub(super) struct LuaHookContext {
     /// Invariant: what it points to lives until the entry ends; [`Stage::leave`] empties it.
-    pub(super) shown: Shown,
+    pub(super) shown: LuaMessageLayout,
     /// The view that is shown; none while no hook runs.
-    view: Option<NonNull<View<'static>>>,
-    pub(super) hook: Hook,
-    pub(super) host: Arc<dyn Host>,
+    view: Option<NonNull<ExchangeView<'static>>>,
+    pub(super) hook: LuaHook,
+    pub(super) host: Arc<dyn HostApi>,
     pub(super) stores: Arc<SharedStores>,
     pub(super) contexts: Arc<Contexts>,
     /// The changes of this entry.
@@ -29,7 +31,7 @@ pub(super) struct Stage {
     trailers: KeptFields,
     /// What was set in the place of method, target, authority and body.
     texts: [Option<Vec<u8>>; 4],
-    metadata: Option<Metadata>,
+    metadata: Option<DynamicMetadata>,
     /// The last answer to a question.
     pub(super) answer: Vec<u8>,
     /// The request that the script puts together.
@@ -40,7 +42,7 @@ pub(super) struct Stage {
 
 /// A hook that runs or waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hook {
+pub(super) struct LuaHook {
     /// Its number in its machine.
     pub(super) scope: u32,
     pub(super) piece: u32,
@@ -66,7 +68,7 @@ enum Own {
     Body = 3,
 }
 
-impl Hook {
+impl LuaHook {
     /// No hook.
     pub(super) fn none() -> Self {
         Self {
@@ -83,12 +85,12 @@ impl Hook {
     }
 }
 
-impl Stage {
-    pub(super) fn new(host: Arc<dyn Host>, stores: Arc<SharedStores>, contexts: Arc<Contexts>) -> Self {
+impl LuaHookContext {
+    pub(super) fn new(host: Arc<dyn HostApi>, stores: Arc<SharedStores>, contexts: Arc<Contexts>) -> Self {
         Self {
-            shown: Shown::EMPTY,
+            shown: LuaMessageLayout::EMPTY,
             view: None,
-            hook: Hook::none(),
+            hook: LuaHook::none(),
             host,
             stores,
             contexts,
@@ -121,7 +123,7 @@ impl Stage {
     /// # Safety
     /// The view lives, and nothing changes it, until [`Self::leave`] is called.
     #[inline]
-    pub(super) unsafe fn enter(&mut self, view: &View<'_>, hook: Hook) {
+    pub(super) unsafe fn enter(&mut self, view: &ExchangeView<'_>, hook: LuaHook) {
         self.view = Some(NonNull::from(view).cast());
         self.hook = hook;
         let is_response = view.phase.is_reversed();
@@ -137,25 +139,25 @@ impl Stage {
         shown.has_piece = u8::from(matches!(view.phase, Phase::RequestBody | Phase::ResponseBody));
         shown.head = ShownFields::of(if is_response { response.fields } else { view.request.fields });
         shown.trailers = ShownFields::of(view.trailers);
-        shown.method = Text::of(view.request.method_name);
-        shown.target = Text::of(view.request.target);
-        shown.authority = Text::of(view.request.authority);
-        shown.scheme = Text::of(if view.request.is_tls { b"https" } else { b"http" });
-        shown.body = Text::of(view.body);
+        shown.method = LuaTextRef::of(view.request.method_name);
+        shown.target = LuaTextRef::of(view.request.target);
+        shown.authority = LuaTextRef::of(view.request.authority);
+        shown.scheme = LuaTextRef::of(if view.request.is_tls { b"https" } else { b"http" });
+        shown.body = LuaTextRef::of(view.body);
     }
 
     /// Ends what [`Self::enter`] began; gives back what the hook knows of its message.
     #[inline]
-    pub(super) fn leave(&mut self) -> Hook {
+    pub(super) fn leave(&mut self) -> LuaHook {
         self.view = None;
         let (answer, number) = (self.shown.answer, self.shown.number);
         let changes = self.shown.changes;
-        self.shown = Shown { answer, number, changes, ..Shown::EMPTY };
+        self.shown = LuaMessageLayout { answer, number, changes, ..LuaMessageLayout::EMPTY };
         if changes != 0 {
             self.shown.changes = 0;
             self.forget_changes();
         }
-        mem::replace(&mut self.hook, Hook::none())
+        mem::replace(&mut self.hook, LuaHook::none())
     }
 
     #[cold]
@@ -183,14 +185,14 @@ impl Stage {
     }
 
     /// The view that is shown.
-    pub(super) fn view(&self) -> Option<&View<'_>> {
+    pub(super) fn view(&self) -> Option<&ExchangeView<'_>> {
         // SAFETY: by the contract of `enter` the view lives until `leave` takes it away; the lifetime that was cast
         // away becomes that of this borrow, which ends before.
-        self.view.map(|view| unsafe { view.cast::<View<'_>>().as_ref() })
+        self.view.map(|view| unsafe { view.cast::<ExchangeView<'_>>().as_ref() })
     }
 
     /// What filters have noted of the exchange, this hook included.
-    pub(super) fn metadata(&self) -> Option<&Metadata> {
+    pub(super) fn metadata(&self) -> Option<&DynamicMetadata> {
         self.metadata.as_ref().or_else(|| self.view()?.about.metadata)
     }
 
@@ -219,50 +221,50 @@ impl Stage {
     ///
     /// # Errors
     /// Why it cannot be, for whoever wrote the script.
-    pub(super) fn change(&mut self, edit: &Edit<'_>, is_trailer: bool) -> Result<(), String> {
+    pub(super) fn change(&mut self, edit: &FilterEdit<'_>, is_trailer: bool) -> Result<(), String> {
         self.shown.changes += 1;
         let too_large = |error: eddy_filter::EditError| error.to_string();
         match *edit {
             // eddy frames messages itself; scripts that see to it would only repeat it. A length that is removed is free.
-            Edit::Set { name, .. } | Edit::Add { name, .. }
+            FilterEdit::Set { name, .. } | FilterEdit::Add { name, .. }
                 if FieldId::from_name(name) == FieldId::ContentLength =>
             {
                 return Ok(());
             }
-            Edit::Set { name, .. } | Edit::Add { name, .. } | Edit::Remove { name }
+            FilterEdit::Set { name, .. } | FilterEdit::Add { name, .. } | FilterEdit::Remove { name }
                 if FieldId::from_name(name) == FieldId::TransferEncoding =>
             {
                 return Ok(());
             }
             // It is said of the connection, and stands in no head.
-            Edit::Set { .. } | Edit::Add { .. } if edit.ends_connection() && !is_trailer => {}
-            Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } => {
+            FilterEdit::Set { .. } | FilterEdit::Add { .. } if edit.ends_connection() && !is_trailer => {}
+            FilterEdit::Set { .. } | FilterEdit::Add { .. } | FilterEdit::Remove { .. } => {
                 self.change_fields(edit, is_trailer)?
             }
-            Edit::Method(text) => self.own(Own::Method, text),
-            Edit::Target(text) => self.own(Own::Target, text),
-            Edit::Authority(text) => {
+            FilterEdit::Method(text) => self.own(Own::Method, text),
+            FilterEdit::Target(text) => self.own(Own::Target, text),
+            FilterEdit::Authority(text) => {
                 self.own(Own::Authority, text);
                 self.change_host(text);
             }
-            Edit::BodySet(text) => self.own(Own::Body, text),
-            Edit::Status(status) => self.shown.status = status,
-            Edit::Metadata { space, key, value } => {
+            FilterEdit::BodySet(text) => self.own(Own::Body, text),
+            FilterEdit::Status(status) => self.shown.status = status,
+            FilterEdit::Metadata { space, key, value } => {
                 let mut noted = self.metadata.take().or_else(|| self.metadata().cloned()).unwrap_or_default();
                 let outcome = noted.set(space, key, value);
                 self.metadata = Some(noted);
                 outcome.map_err(|full| full.to_string())?;
             }
-            Edit::BodyAppend(_)
-            | Edit::BodyPrepend(_)
-            | Edit::BodyDrain(_)
-            | Edit::Reply { .. }
-            | Edit::ReplyField { .. }
-            | Edit::ReplyGrpc(_)
-            | Edit::ClearRoute
-            | Edit::Endpoint { .. }
-            | Edit::Fault(_)
-            | Edit::LimitFault { .. } => {}
+            FilterEdit::BodyAppend(_)
+            | FilterEdit::BodyPrepend(_)
+            | FilterEdit::BodyDrain(_)
+            | FilterEdit::Reply { .. }
+            | FilterEdit::ReplyField { .. }
+            | FilterEdit::ReplyGrpc(_)
+            | FilterEdit::ClearRoute
+            | FilterEdit::Endpoint { .. }
+            | FilterEdit::Fault(_)
+            | FilterEdit::LimitFault { .. } => {}
         }
         self.edits.push(self.hook.step, edit).map_err(too_large)
     }
@@ -279,7 +281,7 @@ impl Stage {
         if !self.is_copied(!is_trailer) {
             let view = self.view.map(|view| {
                 // SAFETY: as in `view`; the borrow is of the view and not of the stage, and ends with this function.
-                unsafe { view.cast::<View<'_>>().as_ref() }
+                unsafe { view.cast::<ExchangeView<'_>>().as_ref() }
             });
             let fields = match view {
                 None => Fields::default(),
@@ -292,14 +294,14 @@ impl Stage {
         if is_trailer { &mut self.trailers } else { &mut self.head }
     }
 
-    fn change_fields(&mut self, edit: &Edit<'_>, is_trailer: bool) -> Result<(), String> {
+    fn change_fields(&mut self, edit: &FilterEdit<'_>, is_trailer: bool) -> Result<(), String> {
         let KeptFields { bytes, fields } = self.open(is_trailer);
         let mut editor = FieldsEditor::new(bytes, fields);
-        let outcome = if let Edit::Set { name, value } = *edit {
+        let outcome = if let FilterEdit::Set { name, value } = *edit {
             editor.set(name, value)
-        } else if let Edit::Add { name, value } = *edit {
+        } else if let FilterEdit::Add { name, value } = *edit {
             editor.add(name, value)
-        } else if let Edit::Remove { name } = *edit {
+        } else if let FilterEdit::Remove { name } = *edit {
             editor.remove(name)
         } else {
             Ok(())
@@ -331,7 +333,7 @@ impl Stage {
     fn own(&mut self, which: Own, text: &[u8]) {
         let Some(place) = self.texts.get_mut(which as usize) else { return };
         let text = place.insert(text.to_vec());
-        let shown = Text::of(text);
+        let shown = LuaTextRef::of(text);
         match which {
             Own::Method => self.shown.method = shown,
             Own::Target => self.shown.target = shown,

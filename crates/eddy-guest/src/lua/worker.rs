@@ -5,47 +5,47 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use eddy_filter::{
-    Call, Direction, Edit, EditLog, Ended, Event, EventKind, FilterLimit, KeptView, Phase, Step, Verdict,
-    View,
+    Direction, EditLog, EndedExchange, EventKind, ExchangeView, FilterEdit, FilterEvent, FilterInvocation,
+    FilterLimit, KeptView, LibraryCall, Phase, Verdict,
 };
 use slab::Slab;
 
-use super::running::{Running, Stop, Wait};
+use super::running::{HookWait, HookYield, LuaInstance};
 use super::script::Recipe;
-use super::shown::{BodySeen, ShownFields, Text};
-use super::stage::Hook;
+use super::shown::{BodySeen, LuaTextRef, ShownFields};
+use super::stage::LuaHook;
 use super::vm::VmFault;
 use crate::failure::GuestFailure;
 
 /// What one worker has of a script.
 #[derive(Default)]
 pub(super) struct Worker {
-    running: Option<Running>,
+    running: Option<LuaInstance>,
     /// Counts the machines: a hook lives only as long as the one it began in.
     epoch: u32,
-    exchanges: Slab<Exchange>,
+    exchanges: Slab<LuaExchange>,
     /// Where the ends of outbound requests go, by token.
-    awaited: HashMap<u64, Place>,
+    awaited: HashMap<u64, HookKey>,
     last_token: u64,
 }
 
 /// The hooks of an exchange that wait, by direction.
 #[derive(Default)]
-struct Exchange {
+struct LuaExchange {
     flights: [Option<SuspendedHook>; 2],
 }
 
 /// A hook that waits.
 struct SuspendedHook {
-    wait: Wait,
+    wait: HookWait,
     number: u32,
     epoch: u32,
-    hook: Hook,
+    hook: LuaHook,
     /// What it sees while the exchange is paused.
-    paused: Option<Box<Paused>>,
+    paused: Option<Box<PausedExchange>>,
 }
 
-struct Paused {
+struct PausedExchange {
     view: KeptView,
     /// What it changed since the exchange was paused.
     edits: Vec<u8>,
@@ -53,13 +53,13 @@ struct Paused {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct HookKey {
     exchange: usize,
     direction: Direction,
 }
 
 /// What became of a hook that was entered.
-enum Outcome {
+enum HookOutcome {
     Done,
     Waits(SuspendedHook),
     Responded,
@@ -67,7 +67,7 @@ enum Outcome {
 }
 
 impl Worker {
-    pub(super) fn run(&mut self, recipe: &Recipe, call: &mut Call<'_>) {
+    pub(super) fn run(&mut self, recipe: &Recipe, call: &mut LibraryCall<'_>) {
         for ended in call.ended {
             self.end(ended);
         }
@@ -76,14 +76,14 @@ impl Worker {
         for (index, step) in call.steps.iter_mut().enumerate() {
             let begin = call.is_sampled.then(Instant::now);
             call.current.store(step.id, Relaxed);
-            let hook = Hook {
+            let hook = LuaHook {
                 id: step.id,
                 context: if step.config == 0 { step.filter } else { step.config },
                 step: u16::try_from(index).unwrap_or(u16::MAX),
                 exchange: call.exchange,
                 turn: call.turn,
                 is_open: true,
-                ..Hook::none()
+                ..LuaHook::none()
             };
             step.verdict = self.step(recipe, call.worker, view, step, hook, call.edits);
             call.current.store(0, Relaxed);
@@ -101,9 +101,9 @@ impl Worker {
         &mut self,
         recipe: &Recipe,
         worker: u16,
-        view: &View<'_>,
-        step: &mut Step,
-        hook: Hook,
+        view: &ExchangeView<'_>,
+        step: &mut FilterInvocation,
+        hook: LuaHook,
         edits: &mut EditLog,
     ) -> Verdict {
         let direction = if view.phase.is_reversed() { Direction::Response } else { Direction::Request };
@@ -116,27 +116,29 @@ impl Worker {
             None if is_head => self.start(recipe, worker, view, hook, edits),
             None => return Verdict::Continue,
             Some(flight) if flight.epoch != self.epoch => self.lose(&flight, hook.step, edits),
-            Some(flight) if !flight.is_met_by(view) => Outcome::Waits(flight),
+            Some(flight) if !flight.is_met_by(view) => HookOutcome::Waits(flight),
             Some(flight) => self.go_on(view, flight, hook, edits),
         };
         match outcome {
-            Outcome::Done => {
+            HookOutcome::Done => {
                 self.tidy(step);
                 Verdict::Continue
             }
-            Outcome::Failed => {
+            HookOutcome::Failed => {
                 self.tidy(step);
                 Verdict::Fault
             }
-            Outcome::Responded => {
+            HookOutcome::Responded => {
                 self.tidy(step);
                 Verdict::Reply
             }
-            Outcome::Waits(flight) => {
+            HookOutcome::Waits(flight) => {
                 let verdict = match flight.wait {
-                    Wait::Body => Verdict::Buffer,
-                    Wait::Call => Verdict::Pause,
-                    Wait::Piece | Wait::Trailers | Wait::Done | Wait::Responded => Verdict::Continue,
+                    HookWait::Body => Verdict::Buffer,
+                    HookWait::Call => Verdict::Pause,
+                    HookWait::Piece | HookWait::Trailers | HookWait::Done | HookWait::Responded => {
+                        Verdict::Continue
+                    }
                 };
                 self.keep(step, direction, flight);
                 verdict
@@ -149,10 +151,10 @@ impl Worker {
         &mut self,
         recipe: &Recipe,
         worker: u16,
-        view: &View<'_>,
-        mut hook: Hook,
+        view: &ExchangeView<'_>,
+        mut hook: LuaHook,
         edits: &mut EditLog,
-    ) -> Outcome {
+    ) -> HookOutcome {
         if self.running.is_none() {
             match recipe.make() {
                 Ok(mut running) => {
@@ -164,11 +166,11 @@ impl Worker {
                     let why = format!("its machine cannot be made: {fault}");
                     // Without room for the reason the verdict stands all the same.
                     let _ = edits.push(hook.step, &GuestFailure::from(fault).told_as(why).edit());
-                    return Outcome::Failed;
+                    return HookOutcome::Failed;
                 }
             }
         }
-        let Some(running) = &mut self.running else { return Outcome::Failed };
+        let Some(running) = &mut self.running else { return HookOutcome::Failed };
         hook.scope = running.stage().next_scope();
         // SAFETY: the view is borrowed until this function returns, and `close` leaves.
         unsafe { running.show(view, hook) };
@@ -177,13 +179,19 @@ impl Worker {
     }
 
     /// Goes on with a hook in a phase that it waits for.
-    fn go_on(&mut self, view: &View<'_>, flight: SuspendedHook, now: Hook, edits: &mut EditLog) -> Outcome {
-        let Some(running) = &mut self.running else { return Outcome::Failed };
+    fn go_on(
+        &mut self,
+        view: &ExchangeView<'_>,
+        flight: SuspendedHook,
+        now: LuaHook,
+        edits: &mut EditLog,
+    ) -> HookOutcome {
+        let Some(running) = &mut self.running else { return HookOutcome::Failed };
         let stage = running.stage();
-        let mut hook = Hook { step: now.step, turn: now.turn, ..flight.hook };
+        let mut hook = LuaHook { step: now.step, turn: now.turn, ..flight.hook };
         if matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
             hook.piece = stage.next_piece();
-            hook.body = if flight.wait == Wait::Body { BodySeen::Whole } else { BodySeen::Pieces };
+            hook.body = if flight.wait == HookWait::Body { BodySeen::Whole } else { BodySeen::Pieces };
         }
         // SAFETY: the view is borrowed until this function returns, and `close` leaves.
         unsafe { running.show(view, hook) };
@@ -192,8 +200,8 @@ impl Worker {
     }
 
     /// Takes what a hook has said, behind each entry.
-    fn close(&mut self, stopped: Result<Stop, VmFault>, edits: &mut Vec<u8>) -> Outcome {
-        let Some(running) = &mut self.running else { return Outcome::Failed };
+    fn close(&mut self, stopped: Result<HookYield, VmFault>, edits: &mut Vec<u8>) -> HookOutcome {
+        let Some(running) = &mut self.running else { return HookOutcome::Failed };
         let is_spent = running.is_spent();
         let stage = running.stage();
         let stop = match stopped {
@@ -207,9 +215,9 @@ impl Worker {
         if stage.shown.changes != 0 {
             edits.extend_from_slice(stage.edits());
         }
-        if let Some(Stop { wait: Wait::Call, .. }) = stop {
+        if let Some(HookYield { wait: HookWait::Call, .. }) = stop {
             let token = stage.order.awaited;
-            paused = stage.kept().map(|view| Box::new(Paused { view, edits: Vec::new(), token }));
+            paused = stage.kept().map(|view| Box::new(PausedExchange { view, edits: Vec::new(), token }));
         }
         self.last_token = stage.order.last_token;
         let mut hook = stage.leave();
@@ -217,29 +225,30 @@ impl Worker {
             self.running = None;
             self.epoch = self.epoch.wrapping_add(1);
         }
-        let Some(Stop { wait, number }) = stop else { return Outcome::Failed };
+        let Some(HookYield { wait, number }) = stop else { return HookOutcome::Failed };
         match wait {
-            Wait::Done => return Outcome::Done,
-            Wait::Responded => return Outcome::Responded,
-            Wait::Piece | Wait::Trailers => hook.is_open = false,
-            Wait::Body | Wait::Call => {}
+            HookWait::Done => return HookOutcome::Done,
+            HookWait::Responded => return HookOutcome::Responded,
+            HookWait::Piece | HookWait::Trailers => hook.is_open = false,
+            HookWait::Body | HookWait::Call => {}
         }
-        Outcome::Waits(SuspendedHook { wait, number, epoch: self.epoch, hook, paused })
+        HookOutcome::Waits(SuspendedHook { wait, number, epoch: self.epoch, hook, paused })
     }
 
     /// A hook whose machine is gone.
-    fn lose(&mut self, flight: &SuspendedHook, step: u16, edits: &mut EditLog) -> Outcome {
+    fn lose(&mut self, flight: &SuspendedHook, step: u16, edits: &mut EditLog) -> HookOutcome {
         debug_assert_ne!(flight.epoch, self.epoch, "only hooks of earlier machines are lost");
         // Without room for the reason the verdict stands all the same.
-        let _ = edits.push(step, &Edit::LimitFault { limit: FilterLimit::Memory, why: LOST.as_bytes() });
-        Outcome::Failed
+        let _ =
+            edits.push(step, &FilterEdit::LimitFault { limit: FilterLimit::Memory, why: LOST.as_bytes() });
+        HookOutcome::Failed
     }
 
     /// Keeps a hook that waits with its exchange.
-    fn keep(&mut self, step: &mut Step, direction: Direction, flight: SuspendedHook) {
+    fn keep(&mut self, step: &mut FilterInvocation, direction: Direction, flight: SuspendedHook) {
         let place = match usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1)) {
             Some(place) if self.exchanges.contains(place) => place,
-            _ => self.exchanges.insert(Exchange::default()),
+            _ => self.exchanges.insert(LuaExchange::default()),
         };
         step.state = place as u64 + 1;
         self.put(place, direction, flight);
@@ -247,7 +256,7 @@ impl Worker {
 
     fn put(&mut self, exchange: usize, direction: Direction, flight: SuspendedHook) {
         if let Some(paused) = &flight.paused {
-            self.awaited.insert(paused.token, Place { exchange, direction });
+            self.awaited.insert(paused.token, HookKey { exchange, direction });
         }
         let Some(exchange) = self.exchanges.get_mut(exchange) else { return };
         if let Some(place) = exchange.flights.get_mut(direction as usize) {
@@ -256,7 +265,7 @@ impl Worker {
     }
 
     /// Forgets an exchange in which no hook waits any more.
-    fn tidy(&mut self, step: &mut Step) {
+    fn tidy(&mut self, step: &mut FilterInvocation) {
         let Some(place) = usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1)) else {
             return;
         };
@@ -267,7 +276,7 @@ impl Worker {
     }
 
     /// Frees what waits of an exchange that is over.
-    fn end(&mut self, ended: &Ended) {
+    fn end(&mut self, ended: &EndedExchange) {
         let place = usize::try_from(ended.state).ok().and_then(|state| state.checked_sub(1));
         let Some(exchange) = place.and_then(|place| self.exchanges.try_remove(place)) else { return };
         for flight in exchange.flights.into_iter().flatten() {
@@ -283,7 +292,7 @@ impl Worker {
     }
 
     /// Goes on with a hook that waits for the answer to its own request.
-    pub(super) fn event(&mut self, recipe: &Recipe, event: &Event<'_>) {
+    pub(super) fn event(&mut self, recipe: &Recipe, event: &FilterEvent<'_>) {
         // Nobody waits for one that was sent only to be sent, or whose exchange is over.
         let Some(place) = self.awaited.remove(&event.token) else { return };
         let Some(exchange) = self.exchanges.get_mut(place.exchange) else { return };
@@ -294,28 +303,28 @@ impl Worker {
         let mut edits = EditLog::new();
         let outcome = match flight.paused {
             Some(paused) if flight.epoch == self.epoch => {
-                let Paused { view, edits: before, .. } = *paused;
+                let PausedExchange { view, edits: before, .. } = *paused;
                 edits.bytes_mut().extend_from_slice(&before);
                 self.answer(event, &view, hook, flight.number, &mut edits)
             }
             _ => self.lose(&flight, hook.step, &mut edits),
         };
         let verdict = match outcome {
-            Outcome::Waits(mut flight) if flight.wait == Wait::Call => {
+            HookOutcome::Waits(mut flight) if flight.wait == HookWait::Call => {
                 if let Some(paused) = &mut flight.paused {
                     paused.edits = std::mem::take(edits.bytes_mut());
                 }
                 self.put(place.exchange, place.direction, flight);
                 return;
             }
-            Outcome::Waits(flight) => {
-                let verdict = if flight.wait == Wait::Body { Verdict::Buffer } else { Verdict::Continue };
+            HookOutcome::Waits(flight) => {
+                let verdict = if flight.wait == HookWait::Body { Verdict::Buffer } else { Verdict::Continue };
                 self.put(place.exchange, place.direction, flight);
                 verdict
             }
-            Outcome::Done => Verdict::Continue,
-            Outcome::Responded => Verdict::Reply,
-            Outcome::Failed => Verdict::Fault,
+            HookOutcome::Done => Verdict::Continue,
+            HookOutcome::Responded => Verdict::Reply,
+            HookOutcome::Failed => Verdict::Fault,
         };
         // One that came too late to resume was answered meanwhile: its end is told.
         let _ = recipe.host.resume(hook.exchange, hook.turn, verdict, edits.bytes_mut());
@@ -323,13 +332,13 @@ impl Worker {
 
     fn answer(
         &mut self,
-        event: &Event<'_>,
+        event: &FilterEvent<'_>,
         kept: &KeptView,
-        hook: Hook,
+        hook: LuaHook,
         number: u32,
         edits: &mut EditLog,
-    ) -> Outcome {
-        let Some(running) = &mut self.running else { return Outcome::Failed };
+    ) -> HookOutcome {
+        let Some(running) = &mut self.running else { return HookOutcome::Failed };
         let view = kept.view();
         // SAFETY: the copy is borrowed until this function returns, and `close` leaves.
         unsafe { running.show(&view, hook) };
@@ -338,14 +347,14 @@ impl Worker {
             EventKind::Response => {
                 shown.reply = ShownFields::of(event.fields);
                 shown.reply_status = event.status.into();
-                shown.reply_body = Text::of(event.body);
+                shown.reply_body = LuaTextRef::of(event.body);
             }
             // Nothing here asks to be woken.
             EventKind::Failed | EventKind::Woken => {
                 let is_late = event.body == b"timeout";
                 shown.reply_status = if is_late { 504 } else { 503 };
                 shown.reply_body =
-                    Text::of(if is_late { b"upstream request timeout" } else { b"upstream failure" });
+                    LuaTextRef::of(if is_late { b"upstream request timeout" } else { b"upstream failure" });
             }
         }
         let stopped = running.resume(number);
@@ -355,14 +364,14 @@ impl Worker {
 
 impl SuspendedHook {
     /// Whether this phase brings what the hook waits for.
-    fn is_met_by(&self, view: &View<'_>) -> bool {
+    fn is_met_by(&self, view: &ExchangeView<'_>) -> bool {
         let is_body = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
         let is_trailers = matches!(view.phase, Phase::RequestTrailers | Phase::ResponseTrailers);
         match self.wait {
-            Wait::Body => is_trailers || (is_body && view.is_buffered),
-            Wait::Piece => is_body || is_trailers,
-            Wait::Trailers => is_trailers || view.is_end,
-            Wait::Call | Wait::Done | Wait::Responded => false,
+            HookWait::Body => is_trailers || (is_body && view.is_buffered),
+            HookWait::Piece => is_body || is_trailers,
+            HookWait::Trailers => is_trailers || view.is_end,
+            HookWait::Call | HookWait::Done | HookWait::Responded => false,
         }
     }
 }

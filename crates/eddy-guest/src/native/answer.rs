@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use eddy_filter::{Call, Edit, Phase, Verdict};
+use eddy_filter::{FilterEdit, LibraryCall, Phase, Verdict};
 
 use super::abi;
 
 /// A guest's answer as it stands in memory.
-pub(crate) struct Answer<'a> {
-    pub(crate) steps: &'a [abi::Step],
+pub(crate) struct NativeCallResult<'a> {
+    pub(crate) steps: &'a [abi::NativeStep],
     pub(crate) stopped: u32,
     pub(crate) edits_len: u32,
     /// How many bytes of edits it had room for.
@@ -19,7 +19,7 @@ pub(crate) struct Answer<'a> {
 
 /// How an answer breaks the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Broken {
+enum AbiViolation {
     /// More edits than room.
     Edits { len: u32, room: u32 },
     /// No such step.
@@ -34,7 +34,7 @@ enum Broken {
 
 /// Writes an answer into the safe call.
 #[inline]
-pub(crate) fn take(answer: &Answer<'_>, call: &mut Call<'_>) {
+pub(crate) fn take(answer: &NativeCallResult<'_>, call: &mut LibraryCall<'_>) {
     for (to, from) in call.steps.iter_mut().zip(answer.steps) {
         to.state = from.state;
         to.nanos = from.nanos;
@@ -62,28 +62,28 @@ pub(crate) fn take(answer: &Answer<'_>, call: &mut Call<'_>) {
 /// # Errors
 /// What is wrong, and which step to blame.
 #[inline]
-fn check(answer: &Answer<'_>) -> Result<Option<(usize, Verdict)>, (usize, Broken)> {
+fn check(answer: &NativeCallResult<'_>) -> Result<Option<(usize, Verdict)>, (usize, AbiViolation)> {
     let stopped = answer.stopped as usize;
     if stopped > answer.steps.len() {
-        return Err((0, Broken::Stopped(answer.stopped)));
+        return Err((0, AbiViolation::Stopped(answer.stopped)));
     }
     if answer.edits_len > answer.room {
         let index = stopped.min(answer.steps.len().saturating_sub(1));
-        return Err((index, Broken::Edits { len: answer.edits_len, room: answer.room }));
+        return Err((index, AbiViolation::Edits { len: answer.edits_len, room: answer.room }));
     }
     let (before, rest) = answer.steps.split_at(stopped);
     if let Some(index) = before.iter().position(|step| step.verdict != 0) {
-        return Err((index, Broken::Order));
+        return Err((index, AbiViolation::Order));
     }
     let Some(step) = rest.first() else { return Ok(None) };
     match Verdict::from_number(u32::from(step.verdict)) {
-        Some(Verdict::Continue) => Err((stopped, Broken::Stop)),
+        Some(Verdict::Continue) => Err((stopped, AbiViolation::Stop)),
         Some(verdict) => Ok(Some((stopped, verdict))),
-        None => Err((stopped, Broken::Verdict(step.verdict))),
+        None => Err((stopped, AbiViolation::Verdict(step.verdict))),
     }
 }
 
-fn stop_at(call: &mut Call<'_>, index: usize, verdict: Verdict) {
+fn stop_at(call: &mut LibraryCall<'_>, index: usize, verdict: Verdict) {
     call.stopped = index;
     if let Some(step) = call.steps.get_mut(index) {
         step.verdict = verdict;
@@ -91,23 +91,23 @@ fn stop_at(call: &mut Call<'_>, index: usize, verdict: Verdict) {
 }
 
 #[cold]
-fn blame(call: &mut Call<'_>, base: usize, index: usize, broken: Broken) {
+fn blame(call: &mut LibraryCall<'_>, base: usize, index: usize, broken: AbiViolation) {
     // Where the order of things is in doubt, so is every edit; else the host drops those of the filter to blame.
-    if matches!(broken, Broken::Edits { .. } | Broken::Stopped(_) | Broken::Order) {
+    if matches!(broken, AbiViolation::Edits { .. } | AbiViolation::Stopped(_) | AbiViolation::Order) {
         call.edits.truncate(base);
     }
     let mut why = String::from("the library breaks the contract: ");
     // Writing to a string never fails.
     let _ = match broken {
-        Broken::Edits { len, room } => {
+        AbiViolation::Edits { len, room } => {
             write!(why, "it wrote {len} bytes of edits where there is room for {room}")
         }
-        Broken::Stopped(index) => write!(why, "it stopped at step {index}, which there is not"),
-        Broken::Verdict(number) => write!(why, "it gave the verdict {number}, which there is not"),
-        Broken::Order => write!(why, "it went on after a filter that did not continue"),
-        Broken::Stop => write!(why, "it stopped at a filter that continues"),
+        AbiViolation::Stopped(index) => write!(why, "it stopped at step {index}, which there is not"),
+        AbiViolation::Verdict(number) => write!(why, "it gave the verdict {number}, which there is not"),
+        AbiViolation::Order => write!(why, "it went on after a filter that did not continue"),
+        AbiViolation::Stop => write!(why, "it stopped at a filter that continues"),
     };
     // A log that has no room for the reason is cut back to where it was; the verdict stands all the same.
-    let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &Edit::Fault(why.as_bytes()));
+    let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &FilterEdit::Fault(why.as_bytes()));
     stop_at(call, index, Verdict::Fault);
 }

@@ -8,7 +8,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 use eddy_filter::{
-    CALL_WITHOUT_PHASE, CHAIN_FILTERS_MAX, Call, EDITS_BYTES_MAX, Event, HostError, Metadata, View,
+    CALL_WITHOUT_PHASE, CHAIN_FILTERS_MAX, DynamicMetadata, EDITS_BYTES_MAX, ExchangeView, FilterEvent,
+    HostError, LibraryCall,
 };
 use eddy_http::{Fields, Method, Version};
 
@@ -17,9 +18,9 @@ use super::answer;
 use crate::thread::prepare_thread;
 
 /// A call that is under way on this thread, for the guest to ask for more room.
-struct Frame {
+struct NativeCallFrame {
     /// What the guest was given; it says so when it asks.
-    call: *mut abi::Call,
+    call: *mut abi::NativeCall,
     /// The log's bytes.
     log: *mut Vec<u8>,
     /// How many of them were there before.
@@ -31,9 +32,9 @@ struct Frame {
 }
 
 thread_local! {
-    static FRAME: Cell<*mut Frame> = const { Cell::new(ptr::null_mut()) };
+    static FRAME: Cell<*mut NativeCallFrame> = const { Cell::new(ptr::null_mut()) };
     /// Used again by every call that shows metadata.
-    static PAIRS: RefCell<Vec<abi::Pair>> = const { RefCell::new(Vec::new()) };
+    static PAIRS: RefCell<Vec<abi::NativePair>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Enters the filters of a call.
@@ -41,13 +42,13 @@ thread_local! {
 /// # Cost
 /// Some 700 bytes written on the stack; no allocation, unless the log of edits grows.
 #[inline]
-pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::Call), call: &mut Call<'_>) {
+pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut LibraryCall<'_>) {
     prepare_thread();
-    let mut space = [const { std::mem::MaybeUninit::<abi::Step>::uninit() }; CHAIN_FILTERS_MAX];
+    let mut space = [const { std::mem::MaybeUninit::<abi::NativeStep>::uninit() }; CHAIN_FILTERS_MAX];
     debug_assert!(call.steps.len() <= space.len(), "a chain has no more filters");
     let count = call.steps.len().min(space.len());
     for (to, from) in space.iter_mut().zip(call.steps.iter()) {
-        to.write(abi::Step {
+        to.write(abi::NativeStep {
             filter: from.filter,
             config: from.config,
             state: from.state,
@@ -59,10 +60,10 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::Call), call: &mut Call<'
             reserved2: 0,
         });
     }
-    let steps = space.as_mut_ptr().cast::<abi::Step>();
+    let steps = space.as_mut_ptr().cast::<abi::NativeStep>();
     match call.view {
         None => {
-            let mut nothing = abi::Call::NOTHING_BUT_ENDS;
+            let mut nothing = abi::NativeCall::NOTHING_BUT_ENDS;
             enter_with(enter, call, steps, count, &mut nothing);
         }
         Some(view) => {
@@ -82,11 +83,11 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::Call), call: &mut Call<'
 
 /// Adds to what is shown what does not depend on the view, enters, and takes the answer.
 fn enter_with(
-    enter: unsafe extern "C" fn(*mut abi::Call),
-    call: &mut Call<'_>,
-    steps: *mut abi::Step,
+    enter: unsafe extern "C" fn(*mut abi::NativeCall),
+    call: &mut LibraryCall<'_>,
+    steps: *mut abi::NativeStep,
     count: usize,
-    raw: &mut abi::Call,
+    raw: &mut abi::NativeCall,
 ) {
     // Zeroed, so that a guest that says it has written more than it has shows nothing of before.
     let log = call.edits.with_zeroed_room(ROOM_LEAST, ROOM_FIRST);
@@ -107,7 +108,7 @@ fn enter_with(
     raw.ended_len = narrow(call.ended.len());
     raw.stopped = narrow(count);
     raw.current = call.current.as_ptr();
-    let mut frame = Frame { call: raw, log, base, room, outgrown: Vec::new() };
+    let mut frame = NativeCallFrame { call: raw, log, base, room, outgrown: Vec::new() };
     FRAME.set(&raw mut frame);
     // A guest that dies before it says where it is, is in the first of them.
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
@@ -121,16 +122,18 @@ fn enter_with(
     let answered = unsafe { std::slice::from_raw_parts(steps, count) };
     let (room, edits_len) = (frame.room, raw.edits_len);
     let used = if edits_len <= room { edits_len as usize } else { 0 };
-    // SAFETY: `used` bytes behind `base` lie inside the allocation, and all its room was zeroed before the guest was entered,
-    // or when `grow` made it.
-    unsafe { (*frame.log).set_len(base + used) };
+    // SAFETY: the log outlives the call, and the guest that could have reached it has returned.
+    let log = unsafe { &mut *frame.log };
+    // SAFETY: `used` bytes behind `base` are inside the allocation, and all its room was zeroed before the guest was
+    // entered, or when `grow` made it.
+    unsafe { log.set_len(base + used) };
     call.edits.note_written();
-    let answer = answer::Answer { steps: answered, stopped: raw.stopped, edits_len, room, base };
+    let answer = answer::NativeCallResult { steps: answered, stopped: raw.stopped, edits_len, room, base };
     answer::take(&answer, call);
 }
 
 /// Gives the guest more room for edits; the answer is one of `enum eddy_result`.
-pub(crate) fn grow(call: *mut abi::Call, more: u32) -> Result<(), HostError> {
+pub(crate) fn grow(call: *mut abi::NativeCall, more: u32) -> Result<(), HostError> {
     let frame = FRAME.get();
     if frame.is_null() || call.is_null() {
         return Err(HostError::Invalid);
@@ -170,23 +173,23 @@ pub(crate) fn grow(call: *mut abi::Call, more: u32) -> Result<(), HostError> {
 }
 
 /// Tells a guest of an event.
-pub(crate) fn tell(told: unsafe extern "C" fn(*const abi::Event), event: &Event<'_>) {
+pub(crate) fn tell(told: unsafe extern "C" fn(*const abi::NativeEvent), event: &FilterEvent<'_>) {
     prepare_thread();
-    let raw = abi::Event {
-        size: size_of_u32::<abi::Event>(),
+    let raw = abi::NativeEvent {
+        size: size_of_u32::<abi::NativeEvent>(),
         kind: event.kind as u32,
         token: event.token,
         filter: event.filter,
         worker: event.worker,
         status: event.status,
         head: head_of(event.fields),
-        body: abi::Text::of(event.body),
+        body: abi::NativeText::of(event.body),
     };
     // SAFETY: all that the event points to is borrowed until the function returns.
     unsafe { told(&raw const raw) }
 }
 
-impl abi::Call {
+impl abi::NativeCall {
     const NOTHING_BUT_ENDS: Self = Self {
         abi: abi::ABI,
         size: size_of_u32::<Self>(),
@@ -200,14 +203,14 @@ impl abi::Call {
         turn: 0,
         steps_len: 0,
         steps: ptr::null_mut(),
-        request: abi::Head::EMPTY,
-        response: abi::Head::EMPTY,
-        trailers: abi::Head::EMPTY,
-        method_name: abi::Text::EMPTY,
-        target: abi::Text::EMPTY,
-        authority: abi::Text::EMPTY,
-        scheme: abi::Text::EMPTY,
-        body: abi::Text::EMPTY,
+        request: abi::NativeHead::EMPTY,
+        response: abi::NativeHead::EMPTY,
+        trailers: abi::NativeHead::EMPTY,
+        method_name: abi::NativeText::EMPTY,
+        target: abi::NativeText::EMPTY,
+        authority: abi::NativeText::EMPTY,
+        scheme: abi::NativeText::EMPTY,
+        body: abi::NativeText::EMPTY,
         about: ptr::null(),
         edits: ptr::null_mut(),
         edits_cap: 0,
@@ -220,10 +223,10 @@ impl abi::Call {
 }
 
 #[inline]
-fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
+fn call_of(view: &ExchangeView<'_>, about: *const abi::NativeAbout) -> abi::NativeCall {
     let response = view.response.unwrap_or_default();
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
-    abi::Call {
+    abi::NativeCall {
         status: response.status,
         phase: view.phase as u8,
         flags: flag(view.is_end, abi::CALL_END)
@@ -234,29 +237,29 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
         method: method_of(view.request.method),
         request: head_of(view.request.fields),
         response: head_of(response.fields),
-        trailers: if view.phase.is_of_trailers() { head_of(view.trailers) } else { abi::Head::EMPTY },
-        method_name: abi::Text::of(view.request.method_name),
-        target: abi::Text::of(view.request.target),
-        authority: abi::Text::of(view.request.authority),
-        scheme: abi::Text::of(if view.request.is_tls { b"https" } else { b"http" }),
-        body: abi::Text::of(view.body),
+        trailers: if view.phase.is_of_trailers() { head_of(view.trailers) } else { abi::NativeHead::EMPTY },
+        method_name: abi::NativeText::of(view.request.method_name),
+        target: abi::NativeText::of(view.request.target),
+        authority: abi::NativeText::of(view.request.authority),
+        scheme: abi::NativeText::of(if view.request.is_tls { b"https" } else { b"http" }),
+        body: abi::NativeText::of(view.body),
         about,
-        ..abi::Call::NOTHING_BUT_ENDS
+        ..abi::NativeCall::NOTHING_BUT_ENDS
     }
 }
 
 #[inline]
-fn about_of(view: &View<'_>) -> abi::About {
+fn about_of(view: &ExchangeView<'_>) -> abi::NativeAbout {
     let about = &view.about;
-    abi::About {
-        peer: abi::Text::of(about.peer),
-        local: abi::Text::of(about.local),
-        listener: abi::Text::of(about.listener),
-        rule: abi::Text::of(about.rule),
-        cluster: abi::Text::of(about.cluster),
-        endpoint: abi::Text::of(about.endpoint),
-        request_id: abi::Text::of(about.request_id),
-        details: abi::Text::of(about.details),
+    abi::NativeAbout {
+        peer: abi::NativeText::of(about.peer),
+        local: abi::NativeText::of(about.local),
+        listener: abi::NativeText::of(about.listener),
+        rule: abi::NativeText::of(about.rule),
+        cluster: abi::NativeText::of(about.cluster),
+        endpoint: abi::NativeText::of(about.endpoint),
+        request_id: abi::NativeText::of(about.request_id),
+        details: abi::NativeText::of(about.details),
         metadata: ptr::null(),
         metadata_len: 0,
         started_unix_us: about.started_unix_us,
@@ -270,7 +273,7 @@ fn about_of(view: &View<'_>) -> abi::About {
 }
 
 #[inline]
-fn head_of(fields: Fields<'_>) -> abi::Head {
+fn head_of(fields: Fields<'_>) -> abi::NativeHead {
     let (bytes, places) = (fields.bytes(), fields.places());
     debug_assert!(
         places
@@ -278,7 +281,7 @@ fn head_of(fields: Fields<'_>) -> abi::Head {
             .all(|field| [field.name, field.value].iter().all(|span| span.end as usize <= bytes.len())),
         "guests read places without a check of their own"
     );
-    abi::Head {
+    abi::NativeHead {
         bytes: bytes.as_ptr(),
         fields: places.as_ptr(),
         bytes_len: narrow(bytes.len()),
@@ -286,12 +289,12 @@ fn head_of(fields: Fields<'_>) -> abi::Head {
     }
 }
 
-fn lay_out(metadata: &Metadata, pairs: &mut Vec<abi::Pair>) {
+fn lay_out(metadata: &DynamicMetadata, pairs: &mut Vec<abi::NativePair>) {
     pairs.clear();
-    pairs.extend(metadata.iter().map(|(space, key, value)| abi::Pair {
-        space: abi::Text::of(space),
-        key: abi::Text::of(key),
-        value: abi::Text::of(value),
+    pairs.extend(metadata.iter().map(|(space, key, value)| abi::NativePair {
+        space: abi::NativeText::of(space),
+        key: abi::NativeText::of(key),
+        value: abi::NativeText::of(value),
     }));
 }
 

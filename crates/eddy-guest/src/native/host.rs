@@ -5,7 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-use eddy_filter::{CallBond, EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricKind, Outbound, Verdict};
+use eddy_filter::{
+    CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricKind,
+    Verdict,
+};
 
 use super::abi;
 use super::crossing;
@@ -14,7 +17,7 @@ use super::crossing;
 static HOST: OnceLock<Installed> = OnceLock::new();
 
 struct Installed {
-    host: Arc<dyn Host>,
+    host: Arc<dyn HostApi>,
     table: abi::HostTable,
 }
 
@@ -27,7 +30,7 @@ thread_local! {
 ///
 /// # Errors
 /// When there is another.
-pub(crate) fn install(host: &Arc<dyn Host>) -> Result<&'static abi::HostTable, String> {
+pub(crate) fn install(host: &Arc<dyn HostApi>) -> Result<&'static abi::HostTable, String> {
     let installed = HOST.get_or_init(|| Installed { host: Arc::clone(host), table: table_of(&**host) });
     if Arc::as_ptr(&installed.host).addr() != Arc::as_ptr(host).addr() {
         return Err("this process has another host for filters already".to_owned());
@@ -35,7 +38,7 @@ pub(crate) fn install(host: &Arc<dyn Host>) -> Result<&'static abi::HostTable, S
     Ok(&installed.table)
 }
 
-fn table_of(host: &dyn Host) -> abi::HostTable {
+fn table_of(host: &dyn HostApi) -> abi::HostTable {
     abi::HostTable {
         abi: abi::ABI,
         size: crossing::size_of_u32::<abi::HostTable>(),
@@ -60,7 +63,7 @@ pub(crate) fn last_words() -> Option<String> {
 }
 
 /// Does what a guest asks; a panic of ours must not unwind into it.
-fn guarded(ask: impl FnOnce(&dyn Host) -> Result<(), HostError>) -> i32 {
+fn guarded(ask: impl FnOnce(&dyn HostApi) -> Result<(), HostError>) -> i32 {
     let Some(installed) = HOST.get() else { return HostError::Invalid as i32 };
     match catch_unwind(AssertUnwindSafe(|| ask(&*installed.host))) {
         Ok(Ok(())) => abi::OK,
@@ -96,13 +99,13 @@ unsafe extern "C" fn resume(exchange: u64, turn: u32, verdict: u32, edits: *cons
     })
 }
 
-unsafe extern "C" fn edits_grow(call: *mut abi::Call, more: u32) -> i32 {
+unsafe extern "C" fn edits_grow(call: *mut abi::NativeCall, more: u32) -> i32 {
     guarded(|_| crossing::grow(call, more))
 }
 
 unsafe extern "C" fn log(filter: u32, level: u32, text: *const u8, len: usize) -> i32 {
     guarded(|host| {
-        let level = Level::from_number(level).ok_or(HostError::Invalid)?;
+        let level = FilterLogLevel::from_number(level).ok_or(HostError::Invalid)?;
         // SAFETY: by the contract the guest's bytes are valid until this function returns.
         let text = unsafe { bytes_of(text, len.min(RECORD_BYTES_MAX), RECORD_BYTES_MAX) }?;
         if filter == 0 {
@@ -147,14 +150,14 @@ unsafe extern "C" fn metric(
     })
 }
 
-unsafe extern "C" fn send(request: *const abi::Outbound) -> i32 {
+unsafe extern "C" fn send(request: *const abi::NativeOutbound) -> i32 {
     guarded(|host| {
         if request.is_null() || !request.is_aligned() {
             return Err(HostError::Invalid);
         }
         // SAFETY: not null and aligned; every version of the structure begins with its size.
         let size = unsafe { request.cast::<u32>().read() };
-        if size < crossing::size_of_u32::<abi::Outbound>() {
+        if size < crossing::size_of_u32::<abi::NativeOutbound>() {
             return Err(HostError::Invalid);
         }
         // SAFETY: the guest says that it is as large as we know it, or larger.
@@ -169,8 +172,8 @@ unsafe extern "C" fn send(request: *const abi::Outbound) -> i32 {
 ///
 /// # Safety
 /// What it points to is valid until `'a` ends.
-unsafe fn outbound_of<'a>(raw: &abi::Outbound) -> Result<Outbound<'a>, HostError> {
-    let text = |text: abi::Text, max: usize| {
+unsafe fn outbound_of<'a>(raw: &abi::NativeOutbound) -> Result<FilterOutboundRequest<'a>, HostError> {
+    let text = |text: abi::NativeText, max: usize| {
         // SAFETY: the caller's promise.
         unsafe { bytes_of::<'a>(text.data, text.len, max) }
     };
@@ -179,7 +182,7 @@ unsafe fn outbound_of<'a>(raw: &abi::Outbound) -> Result<Outbound<'a>, HostError
     if count > OUTBOUND_FIELDS_MAX {
         return Err(HostError::TooLarge);
     }
-    let texts: &[abi::Text] = if count == 0 {
+    let texts: &[abi::NativeText] = if count == 0 {
         &[]
     } else if raw.fields.is_null() || !raw.fields.is_aligned() {
         return Err(HostError::Invalid);
@@ -193,7 +196,7 @@ unsafe fn outbound_of<'a>(raw: &abi::Outbound) -> Result<Outbound<'a>, HostError
         .iter()
         .map(|[name, value]| Ok((text(*name, HEAD_BYTES_MAX)?, text(*value, HEAD_BYTES_MAX)?)))
         .collect();
-    Ok(Outbound {
+    Ok(FilterOutboundRequest {
         filter: raw.filter,
         token: raw.token,
         exchange: (raw.exchange != 0).then(|| Handle::from_number(raw.exchange)),

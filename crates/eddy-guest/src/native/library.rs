@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eddy_filter::{Call, Event, FilterInfo, Host, Interest, Library, LoadError, Owner};
+use eddy_filter::{
+    FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive, LoadError,
+};
 
 use super::abi;
 use super::crossing;
 use super::identity::FileIdentity;
-use super::load::{Entries, Opened};
+use super::load::{NativeEntryPoints, NativeLibraryInfo};
 use super::registry;
 use crate::guest::{Guest, MadeFilter, find};
 use crate::reclaim::ReclaimQueue;
@@ -21,7 +23,7 @@ pub struct NativeLibrary {
     path: PathBuf,
     identity: FileIdentity,
     has_go: bool,
-    opened: Opened,
+    opened: NativeLibraryInfo,
 }
 
 impl NativeLibrary {
@@ -33,11 +35,11 @@ impl NativeLibrary {
     /// # Errors
     /// [`LoadError::Library`]: no such file, no library for this machine or this version of the contract, a second Go
     /// runtime, or one that was changed since it was opened.
-    pub fn open(path: &Path, host: &Arc<dyn Host>) -> Result<Arc<Self>, LoadError> {
+    pub fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<Self>, LoadError> {
         registry::open(path, host)
     }
 
-    pub(crate) fn new(path: &Path, identity: FileIdentity, has_go: bool, opened: Opened) -> Self {
+    pub(crate) fn new(path: &Path, identity: FileIdentity, has_go: bool, opened: NativeLibraryInfo) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Self { name, path: path.to_owned(), identity, has_go, opened }
     }
@@ -81,17 +83,17 @@ impl NativeLibrary {
     }
 }
 
-impl Library for NativeLibrary {
+impl FilterLibrary for NativeLibrary {
     fn name(&self) -> &str {
         &self.name
     }
 
     #[inline]
-    fn run(&self, call: &mut Call<'_>) {
+    fn run(&self, call: &mut LibraryCall<'_>) {
         crossing::run(self.opened.entries.run, call);
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &FilterEvent<'_>) {
         crossing::tell(self.opened.entries.event, event);
     }
 }
@@ -107,17 +109,17 @@ impl Guest for NativeLibrary {
         find(&self.name, &self.opened.filters, name)?;
         let entries = self.opened.entries;
         let (number, info) = entries.new_filter(name, config, id)?;
-        let owner = reclaim_queue.owner(Owner::default(), move || entries.free_filter(number));
+        let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || entries.free_filter(number));
         Ok(MadeFilter { number, info, owner })
     }
 
     fn rule_config(
         &self,
         filter: u64,
-        owner: &Owner,
+        owner: &LibraryKeepAlive,
         config: &str,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<(u64, Owner), LoadError> {
+    ) -> Result<(u64, LibraryKeepAlive), LoadError> {
         let entries = self.opened.entries;
         let number = entries.new_config(filter, config)?;
         let free = move || entries.free_config(filter, number);
@@ -125,13 +127,13 @@ impl Guest for NativeLibrary {
     }
 }
 
-impl Entries {
+impl NativeEntryPoints {
     fn new_filter(self, name: &str, config: &str, id: u32) -> Result<(u64, FilterInfo), LoadError> {
         prepare_thread();
         let mut message = [0_u8; MESSAGE_BYTES_MAX];
-        let mut error = abi::Text { data: message.as_mut_ptr(), len: message.len() };
+        let mut error = abi::NativeText { data: message.as_mut_ptr(), len: message.len() };
         let mut info = abi::Info { size: crossing::size_of_u32::<abi::Info>(), ..abi::Info::default() };
-        let (name, config) = (abi::Text::of(name.as_bytes()), abi::Text::of(config.as_bytes()));
+        let (name, config) = (abi::NativeText::of(name.as_bytes()), abi::NativeText::of(config.as_bytes()));
         // SAFETY: all that is pointed to is valid until the function returns, as the contract says.
         let result = unsafe { (self.filter_new)(name, config, id, &raw mut info, &raw mut error) };
         if result != abi::OK {
@@ -152,9 +154,9 @@ impl Entries {
     fn new_config(self, filter: u64, config: &str) -> Result<u64, LoadError> {
         prepare_thread();
         let mut message = [0_u8; MESSAGE_BYTES_MAX];
-        let mut error = abi::Text { data: message.as_mut_ptr(), len: message.len() };
+        let mut error = abi::NativeText { data: message.as_mut_ptr(), len: message.len() };
         let mut number = 0;
-        let config = abi::Text::of(config.as_bytes());
+        let config = abi::NativeText::of(config.as_bytes());
         // SAFETY: all that is pointed to is valid until the function returns, as the contract says.
         let result = unsafe { (self.config_new)(filter, config, &raw mut number, &raw mut error) };
         if result != abi::OK {

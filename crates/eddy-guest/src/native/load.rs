@@ -12,23 +12,28 @@ use super::host;
 
 /// What a library said of itself, checked.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct NativeLibraryInfo {
     pub(crate) sdk: String,
     pub(crate) toolchain: String,
     pub(crate) filters: Vec<String>,
-    pub(crate) entries: Entries,
+    pub(crate) entries: NativeEntryPoints,
 }
 
 /// The functions of a library. They stay where they are until the process ends: no library is ever closed.
 #[derive(Clone, Copy)]
-pub(crate) struct Entries {
-    pub(crate) filter_new:
-        unsafe extern "C" fn(abi::Text, abi::Text, u32, *mut abi::Info, *mut abi::Text) -> i32,
-    pub(crate) config_new: unsafe extern "C" fn(u64, abi::Text, *mut u64, *mut abi::Text) -> i32,
+pub(crate) struct NativeEntryPoints {
+    pub(crate) filter_new: unsafe extern "C" fn(
+        abi::NativeText,
+        abi::NativeText,
+        u32,
+        *mut abi::Info,
+        *mut abi::NativeText,
+    ) -> i32,
+    pub(crate) config_new: unsafe extern "C" fn(u64, abi::NativeText, *mut u64, *mut abi::NativeText) -> i32,
     pub(crate) config_free: unsafe extern "C" fn(u64, u64),
     pub(crate) filter_free: unsafe extern "C" fn(u64),
-    pub(crate) run: unsafe extern "C" fn(*mut abi::Call),
-    pub(crate) event: unsafe extern "C" fn(*const abi::Event),
+    pub(crate) run: unsafe extern "C" fn(*mut abi::NativeCall),
+    pub(crate) event: unsafe extern "C" fn(*const abi::NativeEvent),
     pub(crate) stop: Option<unsafe extern "C" fn()>,
 }
 
@@ -36,7 +41,7 @@ pub(crate) struct Entries {
 ///
 /// # Errors
 /// Why it is none, or none for this version of eddy.
-pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<Opened, String> {
+pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<NativeLibraryInfo, String> {
     // With a slash in it, so that no other place is searched.
     let absolute = std::path::absolute(path).map_err(|error| error.to_string())?;
     let name = CString::new(absolute.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
@@ -59,14 +64,14 @@ pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<Opened
         let why = host::last_words().map(|text| format!(": {text}")).unwrap_or_default();
         return Err(format!("it says that it cannot work with this eddy{why}"));
     }
-    if !library.cast::<abi::Library>().is_aligned() {
+    if !library.cast::<abi::NativeLibraryTable>().is_aligned() {
         return Err("what it offers lies at an odd address".to_owned());
     }
     read(library.cast())
 }
 
 /// Reads and checks what a library offers.
-fn read(library: *const abi::Library) -> Result<Opened, String> {
+fn read(library: *const abi::NativeLibraryTable) -> Result<NativeLibraryInfo, String> {
     let head = library.cast::<[u32; 2]>();
     // SAFETY: by the contract every version of the structure begins with these two numbers; it is aligned and not null.
     let [abi, size] = unsafe { head.read() };
@@ -77,24 +82,24 @@ fn read(library: *const abi::Library) -> Result<Opened, String> {
         ));
     }
     // `stop` came last and may be missing.
-    let least = offset_of!(abi::Library, stop);
+    let least = offset_of!(abi::NativeLibraryTable, stop);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if size < least {
         return Err(format!("it offers a structure of {size} bytes where at least {least} are needed"));
     }
-    let mut known = [0_u8; size_of::<abi::Library>()];
+    let mut known = [0_u8; size_of::<abi::NativeLibraryTable>()];
     let count = size.min(known.len());
     // SAFETY: the library says that its structure has `size` bytes, of which no more are read; `known` is our own.
     unsafe { ptr::copy_nonoverlapping(library.cast::<u8>(), known.as_mut_ptr(), count) };
     // SAFETY: `known` holds as many bytes as the structure, of which all patterns are valid values: numbers, pointers and
     // functions that may be missing.
-    let raw = unsafe { known.as_ptr().cast::<abi::Library>().read_unaligned() };
+    let raw = unsafe { known.as_ptr().cast::<abi::NativeLibraryTable>().read_unaligned() };
     let missing = |name: &str| format!("its function `{name}` is missing");
-    Ok(Opened {
+    Ok(NativeLibraryInfo {
         sdk: text_of(raw.sdk, "sdk")?,
         toolchain: text_of(raw.toolchain, "toolchain")?,
         filters: names_of(&raw)?,
-        entries: Entries {
+        entries: NativeEntryPoints {
             filter_new: raw.filter_new.ok_or_else(|| missing("filter_new"))?,
             config_new: raw.config_new.ok_or_else(|| missing("config_new"))?,
             config_free: raw.config_free.ok_or_else(|| missing("config_free"))?,
@@ -106,7 +111,7 @@ fn read(library: *const abi::Library) -> Result<Opened, String> {
     })
 }
 
-fn names_of(raw: &abi::Library) -> Result<Vec<String>, String> {
+fn names_of(raw: &abi::NativeLibraryTable) -> Result<Vec<String>, String> {
     let count = usize::try_from(raw.filters_len).unwrap_or(usize::MAX);
     if count == 0 {
         return Err("it has no filters".to_owned());
@@ -125,7 +130,7 @@ fn names_of(raw: &abi::Library) -> Result<Vec<String>, String> {
     (0..count).map(name).collect()
 }
 
-fn text_of(text: abi::Text, what: &str) -> Result<String, String> {
+fn text_of(text: abi::NativeText, what: &str) -> Result<String, String> {
     if text.len == 0 {
         return Ok(String::new());
     }
@@ -147,7 +152,7 @@ fn loader_error() -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-impl fmt::Debug for Entries {
+impl fmt::Debug for NativeEntryPoints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Entries({:p})", self.run)
     }

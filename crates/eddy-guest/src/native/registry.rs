@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use eddy_filter::{Host, LoadError};
+use eddy_filter::{HostApi, LoadError};
 
 use super::elf::{GoRuntime, go_runtime};
 use super::host;
@@ -22,7 +22,7 @@ struct Registry {
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry { libraries: Vec::new(), go: None });
 
 /// The library in this file, opened now or before.
-pub(crate) fn open(path: &Path, host: &Arc<dyn Host>) -> Result<Arc<NativeLibrary>, LoadError> {
+pub(crate) fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<NativeLibrary>, LoadError> {
     let failed = |why: String| LoadError::Library {
         message: format!("the library \"{}\" cannot be used: {why}", path.display()),
     };

@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use eddy_filter::{Call, Direction, Ended, Level, Phase, Step, Verdict, View};
+use eddy_filter::{
+    Direction, EndedExchange, ExchangeView, FilterInvocation, FilterLogLevel, LibraryCall, Phase, Verdict,
+};
 use proxy_wasm_host::abi::{Action, Callback};
-use proxy_wasm_host::{CallId, ContextId, Fault, QueueId, Rest, Vm};
+use proxy_wasm_host::{CallId, ContextId, ModuleFault, QueueId, Rest, Vm};
 use slab::Slab;
 
-use super::embedding::{CallAnswer, CallToken, Embedding, Plugin, Waiting, Wishes};
+use super::embedding::{CallAnswer, CallToken, Embedding, PausedMessage, Plugin, Wishes};
 use super::library::{ModuleShared, WasmLibrary};
-use super::machine::{Broken, Machine, Shown};
-use super::message_view::Part;
+use super::machine::{CallbackFailure, PluginVm, StreamPhaseView};
+use super::message_view::MessageSection;
 use super::settings::Isolation;
 use crate::failure::GuestFailure;
 
@@ -21,24 +23,24 @@ use crate::failure::GuestFailure;
 pub(super) struct WorkerInstance {
     worker: u16,
     /// The worker's machine, where exchanges share one.
-    machine: Option<Machine>,
+    machine: Option<PluginVm>,
     /// Counts machines.
     generation: u32,
     /// Why the machine before failed.
     last_fault: GuestFailure,
-    streams: Slab<Stream>,
+    streams: Slab<WasmStream>,
     /// By generation the stream whose machine it is, where each has its own.
     owners: HashMap<u32, usize>,
 }
 
 /// An exchange in a module.
-struct Stream {
+struct WasmStream {
     context: ContextId,
     plugin: Arc<Plugin>,
     /// The machine that it is in.
     generation: u32,
     /// That machine, where it has its own.
-    machine: Option<Box<Machine>>,
+    machine: Option<Box<PluginVm>>,
     /// By direction, whether the head waits for the whole body.
     is_held: [bool; 2],
     /// By direction, whether a piece of the body has gone on before the last.
@@ -47,7 +49,7 @@ struct Stream {
 
 impl WorkerInstance {
     /// Takes a machine for its worker.
-    pub(super) fn adopt(&mut self, kernel: &ModuleShared, worker: u16, mut machine: Machine) {
+    pub(super) fn adopt(&mut self, kernel: &ModuleShared, worker: u16, mut machine: PluginVm) {
         self.worker = worker;
         self.generation = self.generation.wrapping_add(1);
         machine.adopt(worker, self.generation);
@@ -64,7 +66,7 @@ impl WorkerInstance {
     }
 
     /// Enters the filters of a call.
-    pub(super) fn run(&mut self, library: &WasmLibrary, call: &mut Call<'_>) {
+    pub(super) fn run(&mut self, library: &WasmLibrary, call: &mut LibraryCall<'_>) {
         self.worker = call.worker;
         for ended in call.ended {
             self.end(library, ended);
@@ -105,9 +107,9 @@ impl WorkerInstance {
     fn enter(
         &mut self,
         library: &WasmLibrary,
-        call: &mut Call<'_>,
-        view: &View<'_>,
-        step: &mut Step,
+        call: &mut LibraryCall<'_>,
+        view: &ExchangeView<'_>,
+        step: &mut FilterInvocation,
         position: u16,
     ) -> Result<Verdict, GuestFailure> {
         if step.state == 0 {
@@ -136,7 +138,7 @@ impl WorkerInstance {
         let is_body = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
         let is_last = view.is_buffered || view.is_last_piece();
         let has_passed = stream.has_passed.get(direction as usize).copied().unwrap_or_default();
-        let shown = Shown {
+        let shown = StreamPhaseView {
             view,
             edits: call.edits,
             step: position,
@@ -172,7 +174,7 @@ impl WorkerInstance {
                     && let Some(message_view) = embedding.message_view.keep()
                 {
                     let decision = None;
-                    embedding.waiting.push(Waiting {
+                    embedding.waiting.push(PausedMessage {
                         stream: context,
                         direction,
                         exchange,
@@ -208,7 +210,7 @@ impl WorkerInstance {
         let number = plugin.number;
         let (context, machine) = match kernel.isolation {
             Isolation::Stream => {
-                let mut machine = Box::new(Machine::start(kernel, std::slice::from_ref(&plugin))?);
+                let mut machine = Box::new(PluginVm::start(kernel, std::slice::from_ref(&plugin))?);
                 self.generation = self.generation.wrapping_add(1);
                 machine.adopt(self.worker, self.generation);
                 let root = machine.root(number).ok_or("its plugin is not there")?;
@@ -231,12 +233,12 @@ impl WorkerInstance {
         };
         let generation = self.generation;
         let stream =
-            Stream { context, plugin, generation, machine, is_held: [false; 2], has_passed: [false; 2] };
+            WasmStream { context, plugin, generation, machine, is_held: [false; 2], has_passed: [false; 2] };
         Ok(self.streams.insert(stream) as u64 + 1)
     }
 
     /// Takes a stream out, and with it the way to its machine: whoever has its place next gets no answer of its.
-    fn take(&mut self, key: usize) -> Option<Stream> {
+    fn take(&mut self, key: usize) -> Option<WasmStream> {
         let stream = self.streams.try_remove(key)?;
         if !self.owners.is_empty() {
             self.owners.remove(&stream.generation);
@@ -267,7 +269,7 @@ impl WorkerInstance {
     }
 
     /// An exchange is over that was not logged.
-    fn end(&mut self, library: &WasmLibrary, ended: &Ended) {
+    fn end(&mut self, library: &WasmLibrary, ended: &EndedExchange) {
         let Some(stream) = key_of(ended.state).and_then(|key| self.take(key)) else { return };
         let context = stream.context;
         if let Some(mut machine) = stream.machine {
@@ -326,10 +328,16 @@ impl WorkerInstance {
     }
 
     /// Sees to a callback that belongs to no exchange and failed.
-    fn report(&mut self, library: &WasmLibrary, id: u32, done: Result<(), Broken>, own: Option<usize>) {
+    fn report(
+        &mut self,
+        library: &WasmLibrary,
+        id: u32,
+        done: Result<(), CallbackFailure>,
+        own: Option<usize>,
+    ) {
         if let Err(why) = self.sort_out(library, id, done, own) {
             // Beyond its share a filter is not heard.
-            let _ = library.kernel.common.host.log(id, Level::Error, why.why.as_bytes());
+            let _ = library.kernel.common.host.log(id, FilterLogLevel::Error, why.why.as_bytes());
         }
     }
 
@@ -338,7 +346,7 @@ impl WorkerInstance {
         &mut self,
         library: &WasmLibrary,
         filter: u32,
-        done: Result<T, Broken>,
+        done: Result<T, CallbackFailure>,
         own: Option<usize>,
     ) -> Result<T, GuestFailure> {
         let broken = match done {
@@ -369,18 +377,22 @@ impl WorkerInstance {
 }
 
 /// Sees to what a module asked for, if it is still there.
-fn machine_settle<T>(machine: &mut Machine, kernel: &ModuleShared, done: &Result<T, Broken>) {
+fn machine_settle<T>(machine: &mut PluginVm, kernel: &ModuleShared, done: &Result<T, CallbackFailure>) {
     if done.as_ref().is_ok_and(|_| true) || done.as_ref().is_err_and(|broken| !broken.is_fatal) {
         machine.settle(kernel);
     }
 }
 
 /// Calls the callback of a phase.
-fn call_back(vm: &mut Vm<Embedding>, context: ContextId, view: &View<'_>) -> Result<Action, Fault> {
+fn call_back(
+    vm: &mut Vm<Embedding>,
+    context: ContextId,
+    view: &ExchangeView<'_>,
+) -> Result<Action, ModuleFault> {
     let rest = Rest::of_end(view.is_end);
     match view.phase {
         Phase::RequestHead => {
-            let count = vm.host().message_view.count(Part::Request);
+            let count = vm.host().message_view.count(MessageSection::Request);
             vm.on_request_headers(context, count, rest)
         }
         Phase::RequestBody => {
@@ -388,11 +400,11 @@ fn call_back(vm: &mut Vm<Embedding>, context: ContextId, view: &View<'_>) -> Res
             vm.on_request_body(context, size, rest)
         }
         Phase::RequestTrailers => {
-            let count = vm.host().message_view.count(Part::RequestTrailers);
+            let count = vm.host().message_view.count(MessageSection::RequestTrailers);
             vm.on_request_trailers(context, count)
         }
         Phase::ResponseHead => {
-            let count = vm.host().message_view.count(Part::Response);
+            let count = vm.host().message_view.count(MessageSection::Response);
             vm.on_response_headers(context, count, rest)
         }
         Phase::ResponseBody => {
@@ -400,7 +412,7 @@ fn call_back(vm: &mut Vm<Embedding>, context: ContextId, view: &View<'_>) -> Res
             vm.on_response_body(context, size, rest)
         }
         Phase::ResponseTrailers => {
-            let count = vm.host().message_view.count(Part::ResponseTrailers);
+            let count = vm.host().message_view.count(MessageSection::ResponseTrailers);
             vm.on_response_trailers(context, count)
         }
         Phase::Log | Phase::End => Ok(Action::Continue),
@@ -411,7 +423,7 @@ fn call_back(vm: &mut Vm<Embedding>, context: ContextId, view: &View<'_>) -> Res
 fn verdict_of(
     action: Action,
     wishes: Wishes,
-    view: &View<'_>,
+    view: &ExchangeView<'_>,
     has_calls: bool,
     is_body_wanted: bool,
 ) -> Verdict {
@@ -441,7 +453,7 @@ fn verdict_of(
     }
 }
 
-fn body_len(embedding: &Embedding, view: &View<'_>) -> usize {
+fn body_len(embedding: &Embedding, view: &ExchangeView<'_>) -> usize {
     embedding.message_view.body(view.phase).map_or(0, <[u8]>::len)
 }
 

@@ -7,14 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use eddy_filter::{
-    Call, Event, EventKind, FilterInfo, Host, HostError, Interest, Library, LoadError, Owner, Phase, Wake,
+    EventKind, FilterEvent, FilterInfo, FilterLibrary, HostApi, HostError, Interest, LibraryCall,
+    LibraryKeepAlive, LoadError, Phase, Wake,
 };
 use proxy_wasm_host::abi::Callback;
-use proxy_wasm_host::{Image, Limits, QueueId, Sandbox, SharedView};
+use proxy_wasm_host::{Image, QueueId, Sandbox, SharedView, WasmVmLimits};
 
 use super::cell::WorkerInstance;
 use super::embedding::{CallAnswer, CallToken, Common, Embedding, Metrics, Plugin, Queues};
-use super::machine::{Machine, Root};
+use super::machine::{PluginRootContext, PluginVm};
 use super::open;
 use super::services::{SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
@@ -67,7 +68,7 @@ impl WasmLibrary {
     /// Milliseconds to seconds of all cores, for the first time.
     pub fn open(
         settings: &WasmSettings,
-        host: &Arc<dyn Host>,
+        host: &Arc<dyn HostApi>,
         cache: Option<&Path>,
         is_trial: bool,
     ) -> Result<Arc<Self>, LoadError> {
@@ -81,7 +82,7 @@ impl WasmLibrary {
             Isolation::Worker => START_TIME_MAX.max(settings.cpu),
             Isolation::Stream => settings.cpu,
         };
-        let mut limits = Limits::default();
+        let mut limits = WasmVmLimits::default();
         limits.call_ticks_max = call_ticks_max;
         limits.start_ticks_max = ticks(start_time);
         limits.cpu_tick = Some(TICK);
@@ -169,29 +170,29 @@ impl WasmLibrary {
         match self.kernel.isolation {
             Isolation::Stream => {
                 let mut machine =
-                    Machine::start(&self.kernel, std::slice::from_ref(&plugin)).map_err(refused)?;
+                    PluginVm::start(&self.kernel, std::slice::from_ref(&plugin)).map_err(refused)?;
                 if machine.embedding().periods.iter().any(|(_, period)| period.is_some()) {
                     let why = b"it asks for ticks, which come to nothing with `isolation: stream`: no instance outlives its exchange";
                     // A record that is not wanted is none.
-                    let _ = self.kernel.common.host.log(id, eddy_filter::Level::Warn, why);
+                    let _ = self.kernel.common.host.log(id, eddy_filter::FilterLogLevel::Warn, why);
                 }
             }
             Isolation::Worker if number == 0 => {
                 for (worker, cell) in self.cells.iter().enumerate() {
-                    let machine = Machine::start(&self.kernel, &plugins).map_err(refused)?;
+                    let machine = PluginVm::start(&self.kernel, &plugins).map_err(refused)?;
                     lock(cell).adopt(&self.kernel, narrow(worker), machine);
                     if self.kernel.is_trial {
                         return Ok(1);
                     }
                 }
-                self.spares.put(Machine::start(&self.kernel, &plugins).map_err(refused)?);
+                self.spares.put(PluginVm::start(&self.kernel, &plugins).map_err(refused)?);
             }
             Isolation::Worker => {
                 for cell in &self.cells {
                     lock(cell).add(&self.kernel, &plugin).map_err(refused)?;
                 }
                 if !self.kernel.is_trial {
-                    self.spares.put(Machine::start(&self.kernel, &plugins).map_err(refused)?);
+                    self.spares.put(PluginVm::start(&self.kernel, &plugins).map_err(refused)?);
                 }
             }
         }
@@ -241,7 +242,7 @@ impl WasmLibrary {
 
 impl ModuleShared {
     /// Has a tick come when a period is over.
-    pub(super) fn arm(&self, root: Root, worker: u16, generation: u32) {
+    pub(super) fn arm(&self, root: PluginRootContext, worker: u16, generation: u32) {
         let Some(period_ms) = root.period_ms else { return };
         let Ok(plugin) = u16::try_from(root.number) else { return };
         let token = WakeToken::Tick { generation, plugin, turn: root.turn };
@@ -260,24 +261,24 @@ impl ModuleShared {
         token: WakeToken,
         filter: u32,
     ) -> Result<(), HostError> {
-        let library: Weak<dyn Library> = Weak::clone(&self.me) as Weak<dyn Library>;
+        let library: Weak<dyn FilterLibrary> = Weak::clone(&self.me) as Weak<dyn FilterLibrary>;
         let wake = Wake { library, filter, token: token.number(), worker, after_ms };
         self.common.host.wake(wake)
     }
 }
 
-impl Library for WasmLibrary {
+impl FilterLibrary for WasmLibrary {
     fn name(&self) -> &str {
         &self.kernel.common.name
     }
 
-    fn run(&self, call: &mut Call<'_>) {
+    fn run(&self, call: &mut LibraryCall<'_>) {
         if let Some(cell) = self.cells.get(usize::from(call.worker)) {
             lock(cell).run(self, call);
         }
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &FilterEvent<'_>) {
         if event.kind == EventKind::Woken {
             if let Some(token) = WakeToken::of_number(event.token) {
                 self.woken(event.worker, token);
@@ -312,7 +313,7 @@ impl WasmLibrary {
         let number = self.add(id, name, root_id, config)?;
         // With the last filter the library ends on the thread that makes them.
         let library = self.kernel.me.upgrade();
-        let owner = reclaim_queue.owner(Owner::default(), move || drop(library));
+        let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || drop(library));
         // Kits export every callback; a module that means another length says so, as it must elsewhere.
         let info = FilterInfo { interest: self.interest(), keeps_length: true };
         Ok(MadeFilter { number, info, owner })
@@ -341,10 +342,10 @@ impl Guest for WasmLibrary {
     fn rule_config(
         &self,
         filter: u64,
-        owner: &Owner,
+        owner: &LibraryKeepAlive,
         config: &str,
         _graveyard: &ReclaimQueue,
-    ) -> Result<(u64, Owner), LoadError> {
+    ) -> Result<(u64, LibraryKeepAlive), LoadError> {
         let of = self
             .plugin(filter)
             .ok_or_else(|| LoadError::Refused { message: "there is no such filter".to_owned() })?;

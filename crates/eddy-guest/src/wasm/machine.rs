@@ -3,23 +3,25 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use eddy_filter::{EditLog, FilterLimit, View};
+use eddy_filter::{EditLog, ExchangeView, FilterLimit};
 use proxy_wasm_host::abi::Callback;
-use proxy_wasm_host::{ContextId, Fault, FaultKind, Plugin as Configuration, Refusal, StartError, Vm};
+use proxy_wasm_host::{
+    ContextId, ModuleFault, ModuleFaultKind, Plugin as Configuration, PluginStartError, StartError, Vm,
+};
 
 use super::embedding::{Common, Embedding, Plugin};
 use super::library::ModuleShared;
 use crate::failure::GuestFailure;
 
 /// A machine with the plugins that were started in it.
-pub(super) struct Machine {
+pub(super) struct PluginVm {
     vm: Vm<Embedding>,
     /// By number of the plugin, its context.
-    roots: Vec<Root>,
+    roots: Vec<PluginRootContext>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Root {
+pub(super) struct PluginRootContext {
     pub(super) number: usize,
     /// The host's number of the filter.
     pub(super) id: u32,
@@ -32,7 +34,7 @@ pub(super) struct Root {
 
 /// Why a callback did not come to its end.
 #[derive(Debug)]
-pub(super) struct Broken {
+pub(super) struct CallbackFailure {
     pub(super) why: GuestFailure,
     /// Whether the machine is of no more use.
     pub(super) is_fatal: bool,
@@ -41,8 +43,8 @@ pub(super) struct Broken {
 }
 
 /// What a stream is shown.
-pub(super) struct Shown<'a> {
-    pub(super) view: &'a View<'a>,
+pub(super) struct StreamPhaseView<'a> {
+    pub(super) view: &'a ExchangeView<'a>,
     /// Takes what is changed; what is there already is shown.
     pub(super) edits: &'a mut EditLog,
     pub(super) step: u16,
@@ -50,7 +52,7 @@ pub(super) struct Shown<'a> {
     pub(super) is_body_whole: bool,
 }
 
-impl Machine {
+impl PluginVm {
     /// Starts a machine and the plugins in it.
     ///
     /// # Errors
@@ -88,9 +90,9 @@ impl Machine {
             Ok(Err(refusal)) => {
                 let said = std::mem::take(&mut self.vm.host_mut().said);
                 let why = match refusal {
-                    Refusal::VmStart => "it refuses what it is given as `vm_config`".into(),
-                    Refusal::Configure => "it refuses its configuration".into(),
-                    Refusal::Fault(fault) => failure_of(&kernel.common, &fault),
+                    PluginStartError::VmStart => "it refuses what it is given as `vm_config`".into(),
+                    PluginStartError::Configure => "it refuses its configuration".into(),
+                    PluginStartError::Fault(fault) => failure_of(&kernel.common, &fault),
                 };
                 return Err(with_said(why, &said));
             }
@@ -99,7 +101,13 @@ impl Machine {
         let embedding = self.vm.host_mut();
         embedding.own(context, plugin);
         embedding.started();
-        self.roots.push(Root { number: plugin.number, id: plugin.id, context, period_ms: None, turn: 0 });
+        self.roots.push(PluginRootContext {
+            number: plugin.number,
+            id: plugin.id,
+            context,
+            period_ms: None,
+            turn: 0,
+        });
         Ok(())
     }
 
@@ -141,18 +149,18 @@ impl Machine {
         &mut self,
         plugin: &Arc<Plugin>,
         stream: Option<ContextId>,
-        call: impl FnOnce(&mut Vm<Embedding>) -> Result<T, Fault>,
-    ) -> Result<T, Broken> {
+        call: impl FnOnce(&mut Vm<Embedding>) -> Result<T, ModuleFault>,
+    ) -> Result<T, CallbackFailure> {
         self.vm.host_mut().begin(plugin, stream);
         match catch_unwind(AssertUnwindSafe(|| call(&mut self.vm))) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(fault)) => {
                 let why = failure_of(&self.vm.host().common, &fault);
-                Err(Broken { why, is_fatal: fault.is_fatal(), is_lost: false })
+                Err(CallbackFailure { why, is_fatal: fault.is_fatal(), is_lost: false })
             }
             Err(_) => {
                 let why = "eddy failed in a host function".into();
-                Err(Broken { why, is_fatal: true, is_lost: true })
+                Err(CallbackFailure { why, is_fatal: true, is_lost: true })
             }
         }
     }
@@ -163,13 +171,13 @@ impl Machine {
     /// Why it did not come to its end.
     pub(super) fn enter_with<T, U>(
         &mut self,
-        shown: Shown<'_>,
+        shown: StreamPhaseView<'_>,
         plugin: &Arc<Plugin>,
         stream: ContextId,
-        call: impl FnOnce(&mut Vm<Embedding>) -> Result<T, Fault>,
+        call: impl FnOnce(&mut Vm<Embedding>) -> Result<T, ModuleFault>,
         then: impl FnOnce(&mut Embedding, T) -> U,
-    ) -> Result<U, Broken> {
-        let Shown { view, edits, step, is_head_open, is_body_whole } = shown;
+    ) -> Result<U, CallbackFailure> {
+        let StreamPhaseView { view, edits, step, is_head_open, is_body_whole } = shown;
         let message_view = &mut self.vm.host_mut().message_view;
         message_view.step = step;
         message_view.is_head_open = is_head_open;
@@ -210,7 +218,7 @@ impl Machine {
         kernel: &ModuleShared,
         plugin: &Arc<Plugin>,
         turn: u8,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), CallbackFailure> {
         let root = self.roots.iter().find(|root| root.number == plugin.number).copied();
         let Some(root) = root.filter(|root| root.turn == turn && root.period_ms.is_some()) else {
             return Ok(());
@@ -218,7 +226,7 @@ impl Machine {
         self.enter(plugin, None, |vm| vm.on_tick(root.context))?;
         let (worker, generation) = (self.embedding().worker, self.embedding().generation);
         self.settle(kernel);
-        let is_same = |now: &&Root| now.number == root.number && now.turn == root.turn;
+        let is_same = |now: &&PluginRootContext| now.number == root.number && now.turn == root.turn;
         if let Some(root) = self.roots.iter().find(is_same) {
             kernel.arm(*root, worker, generation);
         }
@@ -236,27 +244,27 @@ fn with_said(failure: GuestFailure, said: &[String]) -> GuestFailure {
 }
 
 /// The reason for a fault of the module: the limit and its key where it met one.
-fn failure_of(common: &Common, fault: &Fault) -> GuestFailure {
+fn failure_of(common: &Common, fault: &ModuleFault) -> GuestFailure {
     match fault.kind() {
-        FaultKind::Memory => GuestFailure::of_memory("wasm.memory", common.memory_bytes, fault),
-        FaultKind::NoMemory => GuestFailure::of_own_memory(fault),
-        FaultKind::Deadline if is_start(fault) && common.start_time > common.cpu => {
+        ModuleFaultKind::Memory => GuestFailure::of_memory("wasm.memory", common.memory_bytes, fault),
+        ModuleFaultKind::NoMemory => GuestFailure::of_own_memory(fault),
+        ModuleFaultKind::Deadline if is_start(fault) && common.start_time > common.cpu => {
             let why = format!("it took longer to start than it may ({:?}): {fault}", common.start_time);
             GuestFailure { limit: Some(FilterLimit::Cpu), why }
         }
-        FaultKind::Deadline => GuestFailure::of_cpu("wasm.cpu", common.cpu, fault),
-        FaultKind::Trap
-        | FaultKind::StackOverflow
-        | FaultKind::Exit(_)
-        | FaultKind::BadReturn(_)
-        | FaultKind::Host
-        | FaultKind::Dead
-        | FaultKind::UnknownContext
-        | FaultKind::TooManyContexts
-        | FaultKind::HasStreams => fault.to_string().into(),
+        ModuleFaultKind::Deadline => GuestFailure::of_cpu("wasm.cpu", common.cpu, fault),
+        ModuleFaultKind::Trap
+        | ModuleFaultKind::StackOverflow
+        | ModuleFaultKind::Exit(_)
+        | ModuleFaultKind::BadReturn(_)
+        | ModuleFaultKind::Host
+        | ModuleFaultKind::Dead
+        | ModuleFaultKind::UnknownContext
+        | ModuleFaultKind::TooManyContexts
+        | ModuleFaultKind::HasStreams => fault.to_string().into(),
     }
 }
 
-fn is_start(fault: &Fault) -> bool {
+fn is_start(fault: &ModuleFault) -> bool {
     fault.callback().is_none_or(|callback| matches!(callback, Callback::VmStart | Callback::Configure))
 }

@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use eddy_filter::View;
+use eddy_filter::ExchangeView;
 use eddy_filter::builtin::{field_json, field_places};
 use eddy_http::Version;
 
-use super::message_view::{MessageView, Part, scheme};
+use super::message_view::{MessageSection, MessageView, scheme};
 
 /// The value of a property of the exchange that is shown; none where there is no such property, or not now.
 pub(crate) fn of_exchange<'a>(message_view: &'a MessageView, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
@@ -37,8 +37,12 @@ pub(crate) fn of_exchange<'a>(message_view: &'a MessageView, path: &[&[u8]]) -> 
     }
 }
 
-fn request<'a>(message_view: &'a MessageView, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
-    let field = |name: &[u8]| message_view.value(Part::Request, name);
+fn request<'a>(
+    message_view: &'a MessageView,
+    view: &ExchangeView<'a>,
+    path: &[&[u8]],
+) -> Option<Cow<'a, [u8]>> {
+    let field = |name: &[u8]| message_view.value(MessageSection::Request, name);
     let about = &view.about;
     match path {
         [b"path"] => field(b":path"),
@@ -66,15 +70,19 @@ fn request<'a>(message_view: &'a MessageView, view: &View<'a>, path: &[&[u8]]) -
         [b"total_size"] => {
             number(about.request_bytes.saturating_add(view.request.fields.bytes().len() as u64))
         }
-        [b"headers"] => Some(map(message_view, Part::Request).into()),
+        [b"headers"] => Some(map(message_view, MessageSection::Request).into()),
         [b"headers", name] => field(name),
         _ => None,
     }
 }
 
-fn response<'a>(message_view: &'a MessageView, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
+fn response<'a>(
+    message_view: &'a MessageView,
+    view: &ExchangeView<'a>,
+    path: &[&[u8]],
+) -> Option<Cow<'a, [u8]>> {
     let response = view.response?;
-    let field = |name: &[u8]| message_view.value(Part::Response, name);
+    let field = |name: &[u8]| message_view.value(MessageSection::Response, name);
     let about = &view.about;
     match path {
         [b"code"] => number(message_view.status().into()),
@@ -85,10 +93,10 @@ fn response<'a>(message_view: &'a MessageView, view: &View<'a>, path: &[&[u8]]) 
         }),
         [b"size"] => number(about.response_bytes),
         [b"total_size"] => number(about.response_bytes.saturating_add(response.fields.bytes().len() as u64)),
-        [b"headers"] => Some(map(message_view, Part::Response).into()),
+        [b"headers"] => Some(map(message_view, MessageSection::Response).into()),
         [b"headers", name] => field(name),
-        [b"trailers"] => Some(map(message_view, Part::ResponseTrailers).into()),
-        [b"trailers", name] => message_view.value(Part::ResponseTrailers, name),
+        [b"trailers"] => Some(map(message_view, MessageSection::ResponseTrailers).into()),
+        [b"trailers", name] => message_view.value(MessageSection::ResponseTrailers, name),
         _ => None,
     }
 }
@@ -96,7 +104,7 @@ fn response<'a>(message_view: &'a MessageView, view: &View<'a>, path: &[&[u8]]) 
 /// A value that another filter has noted: of JSON a text as it is, a number as one with a fraction, a truth as a byte.
 fn metadata<'a>(
     message_view: &MessageView,
-    view: &View<'a>,
+    view: &ExchangeView<'a>,
     space: &[u8],
     key: &[u8],
 ) -> Option<Cow<'a, [u8]>> {
@@ -107,7 +115,11 @@ fn metadata<'a>(
 
 /// The last value of a message's field, which is the one that counts: the bytes of a text where they lie in the body, as
 /// long as that is whole and the module has not changed it; else as metadata.
-fn message_field<'a>(message_view: &'a MessageView, view: &View<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
+fn message_field<'a>(
+    message_view: &'a MessageView,
+    view: &ExchangeView<'a>,
+    key: &[u8],
+) -> Option<Cow<'a, [u8]>> {
     let place = field_places(view.about.metadata, key).last()?;
     if place.length > 0 {
         return place.of(message_view.whole_body()?).map(Cow::Borrowed);
@@ -118,7 +130,7 @@ fn message_field<'a>(message_view: &'a MessageView, view: &View<'a>, key: &[u8])
 }
 
 /// Where the values of a message's field stand in the body: two numbers each, an offset and a length.
-fn message_field_places<'a>(view: &View<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
+fn message_field_places<'a>(view: &ExchangeView<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
     let mut all = Vec::new();
     for place in field_places(view.about.metadata, key) {
         all.extend_from_slice(&place.offset.to_le_bytes());
@@ -140,7 +152,7 @@ fn plain(value: serde_json::Value) -> Option<Cow<'static, [u8]>> {
 }
 
 /// Fields as they lie in a module's memory.
-fn map(message_view: &MessageView, part: Part) -> Vec<u8> {
+fn map(message_view: &MessageView, part: MessageSection) -> Vec<u8> {
     let (mut count, mut lengths, mut contents) = (0_u32, Vec::new(), Vec::new());
     message_view.visit(part, &mut |name, value| {
         count += 1;

@@ -7,23 +7,23 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use eddy_filter::Level;
+use eddy_filter::FilterLogLevel;
 
 use super::embedding::Plugin;
 use super::library::{ModuleShared, WasmLibrary, lock};
-use super::machine::Machine;
+use super::machine::PluginVm;
 use super::token::WakeToken;
 use crate::failure::GuestFailure;
 
 /// The reserve of a library.
 pub(super) struct StandbyInstances {
     kernel: Arc<ModuleShared>,
-    state: Mutex<State>,
+    state: Mutex<StandbyState>,
 }
 
 #[derive(Default)]
-struct State {
-    ready: Option<Machine>,
+struct StandbyState {
+    ready: Option<PluginVm>,
     is_starting: bool,
     /// Machines that failed without a calm in between.
     failures: u32,
@@ -40,7 +40,7 @@ impl StandbyInstances {
     }
 
     /// Puts a machine in reserve, in the place of one that is there.
-    pub(super) fn put(&self, machine: Machine) {
+    pub(super) fn put(&self, machine: PluginVm) {
         lock(&self.state).ready = Some(machine);
     }
 
@@ -66,7 +66,7 @@ impl StandbyInstances {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn take(&self, worker: u16) -> Result<Machine, GuestFailure> {
+    pub(super) fn take(&self, worker: u16) -> Result<PluginVm, GuestFailure> {
         let mut state = lock(&self.state);
         let ready = state.ready.take();
         if !state.is_starting {
@@ -101,7 +101,7 @@ impl StandbyInstances {
         thread::Builder::new().name("eddy-wasm".to_owned()).spawn(move || fill_up(&library)).is_ok()
     }
 
-    fn filled(&self, started: Result<Machine, GuestFailure>) {
+    fn filled(&self, started: Result<PluginVm, GuestFailure>) {
         let mut state = lock(&self.state);
         state.is_starting = false;
         match started {
@@ -122,12 +122,12 @@ impl StandbyInstances {
 fn fill_up(library: &Weak<WasmLibrary>) {
     let Some(library) = library.upgrade() else { return };
     let plugins = library.plugins();
-    let started = Machine::start(&library.kernel, &plugins);
+    let started = PluginVm::start(&library.kernel, &plugins);
     if let Err(why) = &started {
         let text = format!("an instance of the module does not start again: {why}");
         let id = plugins.first().map_or(0, |plugin| plugin.id);
         // Beyond its share it is not heard.
-        let _ = library.kernel.common.host.log(id, Level::Error, text.as_bytes());
+        let _ = library.kernel.common.host.log(id, FilterLogLevel::Error, text.as_bytes());
     }
     library.spares.filled(started);
 }

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use eddy_filter::{About, Edit, EndReason, Ended, Library, Phase, Step, Verdict, View};
+use eddy_filter::{
+    EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterEdit, FilterInvocation, FilterLibrary, Phase,
+    Verdict,
+};
 use eddy_guest::{GoRuntime, Guest, MadeFilter, NativeLibrary, go_runtime, needs_new_process};
 
 use super::build::{Into, build};
@@ -18,8 +21,8 @@ fn library() -> Option<Arc<NativeLibrary>> {
     Some(NativeLibrary::open(path, &host()).unwrap())
 }
 
-fn view() -> View<'static> {
-    View {
+fn view() -> ExchangeView<'static> {
+    ExchangeView {
         phase: Phase::RequestHead,
         is_end: true,
         is_buffered: false,
@@ -27,14 +30,14 @@ fn view() -> View<'static> {
         response: None,
         trailers: eddy_http::Fields::default(),
         body: b"",
-        about: About::default(),
+        about: ExchangeInfo::default(),
     }
 }
 
-fn made(library: &NativeLibrary, name: &str) -> (MadeFilter, Step) {
+fn made(library: &NativeLibrary, name: &str) -> (MadeFilter, FilterInvocation) {
     let id = next_id();
     let made = library.filter(name, "{}", id, &reclaim_queue()).unwrap();
-    let step = Step { filter: made.number, id, ..Step::default() };
+    let step = FilterInvocation { filter: made.number, id, ..FilterInvocation::default() };
     (made, step)
 }
 
@@ -48,8 +51,9 @@ fn a_panic_in_a_hook_is_a_fault_of_that_filter() {
             let outcome = run_in(&library, &mut steps, Some(&view()), &[]);
             assert_eq!((outcome.stopped, outcome.current), (1, 0));
             assert_eq!(outcome.steps[1].verdict, Verdict::Fault);
-            let edits: Vec<Edit<'_>> = outcome.edits.records().map(|record| record.unwrap().edit).collect();
-            let [Edit::Set { .. }, Edit::Fault(why)] = edits[..] else { panic!("{edits:?}") };
+            let edits: Vec<FilterEdit<'_>> =
+                outcome.edits.records().map(|record| record.unwrap().edit).collect();
+            let [FilterEdit::Set { .. }, FilterEdit::Fault(why)] = edits[..] else { panic!("{edits:?}") };
             assert!(String::from_utf8_lossy(why).contains(said), "{}", String::from_utf8_lossy(why));
         }
     }
@@ -72,7 +76,7 @@ fn a_panic_elsewhere_is_an_error_or_a_record() {
     yard.drain();
 
     let (ending, step) = made(&library, "panic-ended");
-    let ended = [Ended { filter: ending.number, state: 5, reason: EndReason::Cut }];
+    let ended = [EndedExchange { filter: ending.number, state: 5, reason: EndReason::Cut }];
     run_in(&library, &mut [step], Some(&view()), &ended);
     run_in(&library, &mut [], None, &ended);
     let said = || HOST.said.lock().unwrap().iter().map(|(.., text)| format!("{text}\n")).collect::<String>();

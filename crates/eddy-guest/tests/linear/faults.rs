@@ -3,20 +3,21 @@
 use std::time::{Duration, Instant};
 
 use eddy_filter::{
-    About, EndReason, Ended, Event, EventKind, LoadError, MetricKind, Phase, RequestView, Step, Verdict, View,
+    EndReason, EndedExchange, EventKind, ExchangeInfo, ExchangeView, FilterEvent, FilterInvocation,
+    LoadError, MetricKind, Phase, RequestView, Verdict,
 };
 use eddy_guest::{Guest, LinearLimits, LinearModule, ReclaimQueue};
 use eddy_http::{Field, FieldId, Fields, Method, Span};
 
-use super::support::{Bench, CALL_TIME_MAX};
+use super::support::{CALL_TIME_MAX, LinearTestBench};
 
 /// A head with a credential and other fields.
-struct Head {
+struct CredentialHead {
     bytes: Vec<u8>,
     places: Vec<Field>,
 }
 
-impl Head {
+impl CredentialHead {
     fn new(credential: &str) -> Self {
         let mut head = Self { bytes: Vec::new(), places: Vec::new() };
         for index in 0..19 {
@@ -36,8 +37,8 @@ impl Head {
         self.places.push(Field { name: name_at, value: value_at, id, ..Field::default() });
     }
 
-    fn view(&self) -> View<'_> {
-        View {
+    fn view(&self) -> ExchangeView<'_> {
+        ExchangeView {
             phase: Phase::RequestHead,
             is_end: true,
             is_buffered: false,
@@ -52,19 +53,19 @@ impl Head {
             response: None,
             trailers: Fields::default(),
             body: b"",
-            about: About { peer: b"127.0.0.1:4711", listener: b"front", ..About::default() },
+            about: ExchangeInfo { peer: b"127.0.0.1:4711", listener: b"front", ..ExchangeInfo::default() },
         }
     }
 }
 
 #[test]
 fn a_panic_is_a_fault_and_earlier_filters_keep_their_edits() {
-    let Some(bench) = Bench::start() else { return };
-    let head = Head::new("Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk");
+    let Some(bench) = LinearTestBench::start() else { return };
+    let head = CredentialHead::new("Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk");
     let filters = [bench.made("mark", "{}"), bench.made("panic", "{}"), bench.made("mark", "{}")];
     for _ in 0..3 {
         let exchange = bench.exchange(1);
-        let mut steps: Vec<Step> = filters.iter().map(|(_, step)| *step).collect();
+        let mut steps: Vec<FilterInvocation> = filters.iter().map(|(_, step)| *step).collect();
         let outcome = bench.run(exchange, &mut steps, Some(&head.view()), &[]);
         assert_eq!((outcome.stopped, outcome.current, outcome.steps[1].verdict), (1, 0, Verdict::Fault));
         let shown = outcome.shown();
@@ -75,8 +76,8 @@ fn a_panic_is_a_fault_and_earlier_filters_keep_their_edits() {
 
 #[test]
 fn a_module_that_never_returns_is_stopped_and_replaced() {
-    let Some(bench) = Bench::start() else { return };
-    let head = Head::new("Basic x");
+    let Some(bench) = LinearTestBench::start() else { return };
+    let head = CredentialHead::new("Basic x");
     for (name, why) in [
         ("loop", "it used more CPU time than `wasm.cpu` allows ("),
         ("sleep", "it used more CPU time than `wasm.cpu` allows ("),
@@ -85,7 +86,7 @@ fn a_module_that_never_returns_is_stopped_and_replaced() {
     ] {
         let filters = [bench.made("mark", "{}"), bench.made(name, "{}"), bench.made("count", "{}")];
         let exchange = bench.exchange(1);
-        let mut steps: Vec<Step> = filters.iter().map(|(_, step)| *step).collect();
+        let mut steps: Vec<FilterInvocation> = filters.iter().map(|(_, step)| *step).collect();
         let outcome = bench.run(exchange, &mut steps, Some(&head.view()), &[]);
         assert_eq!((outcome.stopped, outcome.steps[1].verdict), (1, Verdict::Fault), "{name}");
         let shown = outcome.shown();
@@ -99,8 +100,8 @@ fn a_module_that_never_returns_is_stopped_and_replaced() {
 
 #[test]
 fn what_a_thread_waits_is_not_the_modules_time() {
-    let Some(bench) = Bench::start() else { return };
-    let head = Head::new("Basic x");
+    let Some(bench) = LinearTestBench::start() else { return };
+    let head = CredentialHead::new("Basic x");
     let (_, step) = bench.made("ask", "{}");
     *bench.host.held_up.lock().unwrap() = 2 * CALL_TIME_MAX;
     let outcome = bench.run(bench.exchange(1), &mut [step], Some(&head.view()), &[]);
@@ -109,8 +110,8 @@ fn what_a_thread_waits_is_not_the_modules_time() {
 
 #[test]
 fn what_a_filter_kept_goes_with_its_instance() {
-    let Some(bench) = Bench::start() else { return };
-    let head = Head::new("Basic x");
+    let Some(bench) = LinearTestBench::start() else { return };
+    let head = CredentialHead::new("Basic x");
     let (mark, count, broken) =
         (bench.made("mark", "{}"), bench.made("count", "{}"), bench.made("wait", "{}"));
     let exchange = bench.exchange(1);
@@ -130,7 +131,7 @@ fn what_a_filter_kept_goes_with_its_instance() {
     let exchange = bench.exchange(3);
     let mut steps = [count.1];
     let fresh = bench.run(exchange, &mut steps, Some(&head.view()), &[]);
-    let ended = Ended { filter: count.1.filter, state: first.steps[1].state, reason: EndReason::Cut };
+    let ended = EndedExchange { filter: count.1.filter, state: first.steps[1].state, reason: EndReason::Cut };
     bench.run(exchange, &mut [], None, &[ended]);
     let mut steps = [fresh.steps[0]];
     assert_eq!(bench.run(exchange, &mut steps, Some(&head.view()), &[]).stopped, 1);
@@ -138,14 +139,14 @@ fn what_a_filter_kept_goes_with_its_instance() {
 
 #[test]
 fn a_filter_asks_a_cluster_and_goes_on_with_the_answer() {
-    let Some(bench) = Bench::start() else { return };
-    let head = Head::new("Basic x");
+    let Some(bench) = LinearTestBench::start() else { return };
+    let head = CredentialHead::new("Basic x");
     let (_, step) = bench.made("ask", "{}");
     let outcome = bench.run(bench.exchange(1), &mut [step], Some(&head.view()), &[]);
     assert_eq!((outcome.stopped, outcome.steps[0].verdict), (0, Verdict::Pause), "{:?}", outcome.shown());
     let (token, sent) = bench.host.sent.lock().unwrap().pop().unwrap();
     assert_eq!(sent, "guards GET /allowed [\"x-who: /twelve/bytes\"] body");
-    let event = Event {
+    let event = FilterEvent {
         kind: EventKind::Response,
         filter: step.id,
         token,
@@ -154,7 +155,7 @@ fn a_filter_asks_a_cluster_and_goes_on_with_the_answer() {
         fields: Fields::default(),
         body: b"yes",
     };
-    eddy_filter::Library::event(&bench.library, &event);
+    eddy_filter::FilterLibrary::event(&bench.library, &event);
     let resumed = bench.host.resumed.lock().unwrap();
     let [(Verdict::Continue, edits)] = resumed.as_slice() else { panic!("{resumed:?}") };
     let text = String::from_utf8_lossy(edits);
@@ -163,8 +164,8 @@ fn a_filter_asks_a_cluster_and_goes_on_with_the_answer() {
 
 #[test]
 fn a_filter_counts_logs_and_writes_much() {
-    let Some(bench) = Bench::start() else { return };
-    let head = Head::new("Basic x");
+    let Some(bench) = LinearTestBench::start() else { return };
+    let head = CredentialHead::new("Basic x");
     let (_, count) = bench.made("count", "{}");
     for slot in 0..3 {
         bench.run(bench.exchange(slot), &mut [count], Some(&head.view()), &[]);
@@ -182,7 +183,7 @@ fn a_filter_counts_logs_and_writes_much() {
 
 #[test]
 fn what_cannot_be_made_is_refused() {
-    let Some(bench) = Bench::start() else { return };
+    let Some(bench) = LinearTestBench::start() else { return };
     let made = |name: &str, config: &str| {
         bench.library.filter(name, config, 99, &ReclaimQueue::new(|| ())).unwrap_err().to_string()
     };
@@ -199,8 +200,8 @@ fn what_cannot_be_made_is_refused() {
 
 #[test]
 fn a_crossing_takes_no_time() {
-    let Some(bench) = Bench::start() else { return };
-    let head = Head::new("Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk");
+    let Some(bench) = LinearTestBench::start() else { return };
+    let head = CredentialHead::new("Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk");
     for name in ["empty", "auth", "mark"] {
         let (_, step) = bench.made(name, "{}");
         let exchange = bench.exchange(1);

@@ -6,15 +6,15 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use eddy_filter::{
-    Call, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry, Outbound,
-    Step, Verdict, View,
+    EditLog, EndedExchange, ExchangeView, FilterInvocation, FilterLibrary, FilterLogLevel,
+    FilterOutboundRequest, Handle, HandleTable, HostApi, HostError, LibraryCall, MetricRegistry, Verdict,
 };
 use eddy_guest::{Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter, ReclaimQueue};
 
 use super::build::{Into, build};
 
 /// A host that keeps what it is told.
-pub(crate) struct FakeHost {
+pub(crate) struct FakeLinearHost {
     pub(crate) handles: HandleTable,
     pub(crate) metrics: MetricRegistry,
     pub(crate) said: Mutex<Vec<String>>,
@@ -24,13 +24,13 @@ pub(crate) struct FakeHost {
     pub(crate) held_up: Mutex<Duration>,
 }
 
-impl Host for FakeHost {
+impl HostApi for FakeLinearHost {
     fn workers(&self) -> usize {
         2
     }
 
-    fn level(&self) -> Level {
-        Level::Info
+    fn level(&self) -> FilterLogLevel {
+        FilterLogLevel::Info
     }
 
     fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
@@ -39,7 +39,7 @@ impl Host for FakeHost {
         Ok(())
     }
 
-    fn log(&self, filter: u32, _: Level, text: &[u8]) -> Result<(), HostError> {
+    fn log(&self, filter: u32, _: FilterLogLevel, text: &[u8]) -> Result<(), HostError> {
         self.said.lock().unwrap().push(format!("{filter}: {}", String::from_utf8_lossy(text)));
         Ok(())
     }
@@ -48,7 +48,7 @@ impl Host for FakeHost {
         &self.metrics
     }
 
-    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+    fn send(&self, request: &FilterOutboundRequest<'_>) -> Result<(), HostError> {
         let held_up = *self.held_up.lock().unwrap();
         let (_sender, receiver) = channel::<()>();
         assert!(receiver.recv_timeout(held_up).is_err());
@@ -69,17 +69,17 @@ impl Host for FakeHost {
 }
 
 /// A library of its own, with a host of its own.
-pub(crate) struct Bench {
-    pub(crate) host: Arc<FakeHost>,
+pub(crate) struct LinearTestBench {
+    pub(crate) host: Arc<FakeLinearHost>,
     pub(crate) library: LinearLibrary,
     next_turn: AtomicU32,
 }
 
-impl Bench {
+impl LinearTestBench {
     /// The module, started; nothing where there is no Go.
     pub(crate) fn start() -> Option<Self> {
         let module = MODULE.as_ref()?;
-        let host = Arc::new(FakeHost {
+        let host = Arc::new(FakeLinearHost {
             handles: HandleTable::new(2, 1024),
             metrics: MetricRegistry::new(2),
             said: Mutex::default(),
@@ -87,17 +87,17 @@ impl Bench {
             resumed: Mutex::default(),
             held_up: Mutex::default(),
         });
-        let shown: Arc<dyn Host> = host.clone();
+        let shown: Arc<dyn HostApi> = host.clone();
         let library = LinearLibrary::open(module, &shown).unwrap();
         Some(Self { host, library, next_turn: AtomicU32::new(1) })
     }
 
     /// A filter of the module.
-    pub(crate) fn made(&self, name: &str, config: &str) -> (MadeFilter, Step) {
+    pub(crate) fn made(&self, name: &str, config: &str) -> (MadeFilter, FilterInvocation) {
         static IDS: AtomicU32 = AtomicU32::new(1);
         let id = IDS.fetch_add(1, Ordering::Relaxed);
         let made = self.library.filter(name, config, id, &ReclaimQueue::new(|| ())).unwrap();
-        let step = Step { filter: made.number, id, ..Step::default() };
+        let step = FilterInvocation { filter: made.number, id, ..FilterInvocation::default() };
         (made, step)
     }
 
@@ -110,15 +110,15 @@ impl Bench {
     pub(crate) fn run(
         &self,
         exchange: Handle,
-        steps: &mut [Step],
-        view: Option<&View<'_>>,
-        ended: &[Ended],
-    ) -> Outcome {
+        steps: &mut [FilterInvocation],
+        view: Option<&ExchangeView<'_>>,
+        ended: &[EndedExchange],
+    ) -> LinearTestOutcome {
         let turn = self.next_turn.fetch_add(1, Ordering::Relaxed);
         self.host.handles.announce(exchange, eddy_filter::Direction::Request, turn);
         let mut edits = EditLog::new();
         let current = AtomicU32::new(0);
-        let mut call = Call {
+        let mut call = LibraryCall {
             worker: 1,
             exchange,
             turn,
@@ -133,19 +133,19 @@ impl Bench {
         };
         self.library.run(&mut call);
         let stopped = call.stopped;
-        Outcome { stopped, steps: steps.to_vec(), edits, current: current.load(Ordering::Relaxed) }
+        LinearTestOutcome { stopped, steps: steps.to_vec(), edits, current: current.load(Ordering::Relaxed) }
     }
 }
 
 /// What came of a call.
-pub(crate) struct Outcome {
+pub(crate) struct LinearTestOutcome {
     pub(crate) stopped: usize,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<FilterInvocation>,
     pub(crate) edits: EditLog,
     pub(crate) current: u32,
 }
 
-impl Outcome {
+impl LinearTestOutcome {
     /// The changes as text.
     pub(crate) fn shown(&self) -> Vec<String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -153,9 +153,10 @@ impl Outcome {
             .records()
             .map(|record| {
                 let edit = record.unwrap().edit;
-                if let eddy_filter::Edit::Set { name, value } = edit {
+                if let eddy_filter::FilterEdit::Set { name, value } = edit {
                     format!("{}={}", text(name), text(value))
-                } else if let eddy_filter::Edit::Fault(why) | eddy_filter::Edit::LimitFault { why, .. } = edit
+                } else if let eddy_filter::FilterEdit::Fault(why)
+                | eddy_filter::FilterEdit::LimitFault { why, .. } = edit
                 {
                     format!("fault: {}", text(why))
                 } else {

@@ -2,16 +2,16 @@
 
 use eddy_filter::{Phase, Verdict};
 
-use crate::support::{At, Came, Play, goes_on, reason};
+use crate::support::{LuaPhaseResult, LuaTestPhase, Play, goes_on, reason};
 
-const WHOLE: At<'_> = At { body: "hello", is_end: true, is_buffered: true, trailers: "" };
+const WHOLE: LuaTestPhase<'_> = LuaTestPhase { body: "hello", is_end: true, is_buffered: true, trailers: "" };
 
-fn piece(body: &str) -> At<'_> {
-    At { body, ..At::default() }
+fn piece(body: &str) -> LuaTestPhase<'_> {
+    LuaTestPhase { body, ..LuaTestPhase::default() }
 }
 
-fn last(body: &str) -> At<'_> {
-    At { body, is_end: true, ..At::default() }
+fn last(body: &str) -> LuaTestPhase<'_> {
+    LuaTestPhase { body, is_end: true, ..LuaTestPhase::default() }
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_hook_waits_for_the_whole_body_and_may_change_the_head() {
     );
     let mut exchange = play.exchange();
     let came = exchange.request_head(false);
-    assert_eq!(came, Came { verdict: Verdict::Buffer, edits: vec!["add x-before=1".to_owned()] });
+    assert_eq!(came, LuaPhaseResult { verdict: Verdict::Buffer, edits: vec!["add x-before=1".to_owned()] });
     assert!(exchange.has_state());
     assert_eq!(exchange.enter(Phase::RequestBody, WHOLE), goes_on(&["add x-size=5", "body good bye"]));
     assert!(!exchange.has_state());
@@ -46,7 +46,7 @@ fn a_message_without_a_body_has_none() {
     assert_eq!(reason(&set.request()), "test.lua:1: there is no body that could be set");
     let mut exchange = set.exchange();
     assert_eq!(exchange.request_head(false).verdict, Verdict::Buffer);
-    let empty = At { body: "", ..WHOLE };
+    let empty = LuaTestPhase { body: "", ..WHOLE };
     assert_eq!(exchange.enter(Phase::RequestBody, empty), goes_on(&["body x"]));
 }
 
@@ -126,7 +126,7 @@ fn trailers_are_waited_for() {
     let mut exchange = play.exchange();
     assert_eq!(exchange.request_head(false), goes_on(&[]));
     assert_eq!(exchange.enter(Phase::RequestBody, piece("abc")), goes_on(&[]));
-    let trailers = At { trailers: "x-sum: 7\r\n", is_end: true, ..At::default() };
+    let trailers = LuaTestPhase { trailers: "x-sum: 7\r\n", is_end: true, ..LuaTestPhase::default() };
     assert_eq!(exchange.enter(Phase::RequestTrailers, trailers), goes_on(&["set x-sum=0"]));
     assert_eq!(play.said(), ["7", "0"]);
 

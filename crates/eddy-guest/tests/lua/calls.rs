@@ -2,7 +2,7 @@
 
 use eddy_filter::{Phase, Verdict};
 
-use crate::support::{At, Came, Play, goes_on, reason};
+use crate::support::{LuaPhaseResult, LuaTestPhase, Play, goes_on, reason};
 
 const ASK: &str = "function envoy_on_request(h)
   h:headers():add('x-before', '1')
@@ -19,7 +19,7 @@ fn a_hook_waits_for_its_own_request() {
     let play = Play::new(ASK);
     let mut exchange = play.exchange();
     let came = exchange.request_head(true);
-    assert_eq!(came, Came { verdict: Verdict::Pause, edits: vec!["add x-before=1".to_owned()] });
+    assert_eq!(came, LuaPhaseResult { verdict: Verdict::Pause, edits: vec!["add x-before=1".to_owned()] });
     let (sent, token) = play.last_sent();
     assert_eq!(sent, "auth POST /check auth 500ms x-list=a x-list=b [abc]");
     let resumed = play.answer(token, 200, "Key: 1\r\nKEY: 2\r\n", "yes");
@@ -72,7 +72,7 @@ fn several_requests_one_after_the_other_keep_all_changes() {
         "add x-end=201202/3",
     ];
     assert_eq!(resumed, [(Verdict::Buffer, edits.map(str::to_owned).to_vec())]);
-    let whole = At { body: "hello", is_end: true, is_buffered: true, trailers: "" };
+    let whole = LuaTestPhase { body: "hello", is_end: true, is_buffered: true, trailers: "" };
     assert_eq!(exchange.enter(Phase::RequestBody, whole), goes_on(&["add x-size=5"]));
 }
 
@@ -87,7 +87,7 @@ fn a_body_is_still_there_behind_a_request() {
     );
     let mut exchange = play.exchange();
     exchange.request_head(false);
-    let whole = At { body: "hello", is_end: true, is_buffered: true, trailers: "" };
+    let whole = LuaTestPhase { body: "hello", is_end: true, is_buffered: true, trailers: "" };
     assert_eq!(exchange.enter(Phase::RequestBody, whole).verdict, Verdict::Pause);
     assert_eq!(play.last_sent().0, "auth GET / a 3600000ms [he]");
     let resumed = play.answer(play.last_sent().1, 200, "", "");
@@ -159,10 +159,13 @@ fn a_script_answers_and_is_not_gone_on_with() {
          function envoy_on_response(h) h:respond({[':status'] = 418}) end",
     );
     let edits = ["add x=1", "reply 403 lua_response [no]", "reply x-why=a", "reply x-why=b"];
-    assert_eq!(play.request(), Came { verdict: Verdict::Reply, edits: edits.map(str::to_owned).to_vec() });
+    assert_eq!(
+        play.request(),
+        LuaPhaseResult { verdict: Verdict::Reply, edits: edits.map(str::to_owned).to_vec() }
+    );
     assert_eq!(
         play.response(),
-        Came { verdict: Verdict::Reply, edits: vec!["reply 418 lua_response []".to_owned()] }
+        LuaPhaseResult { verdict: Verdict::Reply, edits: vec!["reply 418 lua_response []".to_owned()] }
     );
     assert_eq!(play.said(), [] as [&str; 0]);
     for status in ["nil", "'100'", "600", "'x'"] {

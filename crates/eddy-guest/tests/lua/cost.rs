@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use eddy_filter::{Phase, Verdict};
 use eddy_guest::LuaLimits;
 
-use crate::support::{At, Play};
+use crate::support::{LuaTestPhase, Play};
 
 /// The time of one of `count` calls, the least of several rounds.
 fn least(count: u32, mut call: impl FnMut()) -> Duration {
@@ -36,7 +36,7 @@ fn a_hook_that_only_reads_allocates_nothing() {
     );
     let mut exchange = play.exchange();
     exchange.request = request();
-    let at = At { is_end: true, ..At::default() };
+    let at = LuaTestPhase { is_end: true, ..LuaTestPhase::default() };
     exchange.repeat(Phase::RequestHead, at, |run| {
         (0..1000).for_each(|_| assert_eq!(run(), Verdict::Continue));
         let used =
@@ -61,7 +61,7 @@ fn what_a_crossing_takes() {
         let play = Play::with(script, patient());
         let mut exchange = play.exchange();
         exchange.request = request();
-        let at = At { is_end: true, ..At::default() };
+        let at = LuaTestPhase { is_end: true, ..LuaTestPhase::default() };
         exchange.repeat(Phase::RequestHead, at, |run| {
             let time = least(2000, || assert_eq!(run(), Verdict::Continue));
             println!("{what}: {time:?}");
@@ -91,7 +91,7 @@ fn what_reading_a_field_takes() {
         );
         let mut exchange = play.exchange();
         exchange.request = request();
-        let at = At { is_end: true, ..At::default() };
+        let at = LuaTestPhase { is_end: true, ..LuaTestPhase::default() };
         exchange.repeat(Phase::RequestHead, at, |run| {
             let time = least(5, || assert_eq!(run(), Verdict::Continue)) / 10;
             println!("{what}: {} ps", time.as_nanos());

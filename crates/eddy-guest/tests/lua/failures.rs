@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use eddy_filter::{Phase, Verdict};
 use eddy_guest::LuaLimits;
 
-use crate::support::{At, Play, goes_on, host, load, reason};
+use crate::support::{LuaTestPhase, Play, goes_on, host, load, reason};
 
 fn refused(text: &str) -> String {
     load(text, LuaLimits::default(), &host()).expect_err("it is refused").to_string()
@@ -90,7 +90,7 @@ fn a_hook_that_takes_too_much_memory_costs_its_machine_and_those_that_wait_there
     );
     // A new machine begins anew.
     assert_eq!(play.request(), goes_on(&["add x=1"]));
-    let whole = At { body: "x", is_end: true, is_buffered: true, trailers: "" };
+    let whole = LuaTestPhase { body: "x", is_end: true, is_buffered: true, trailers: "" };
     let came = waits.enter(Phase::RequestBody, whole);
     assert!(reason(&came).contains("its machine was replaced while it waited"), "{came:?}");
 }

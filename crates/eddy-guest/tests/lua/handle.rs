@@ -1,6 +1,6 @@
 //! What the handle does beside message and facts.
 
-use eddy_filter::Level;
+use eddy_filter::FilterLogLevel;
 
 use crate::support::{Play, goes_on, reason};
 
@@ -15,14 +15,14 @@ fn records_have_their_level() {
     assert_eq!(play.request(), goes_on(&[]));
     let said = play.host.said.lock().unwrap().clone();
     let levels = [
-        (Level::Trace, "t"),
-        (Level::Debug, "d"),
-        (Level::Info, "i"),
-        (Level::Warn, "w"),
-        (Level::Error, "e"),
-        (Level::Error, "c"),
-        (Level::Trace, "5"),
-        (Level::Error, "five"),
+        (FilterLogLevel::Trace, "t"),
+        (FilterLogLevel::Debug, "d"),
+        (FilterLogLevel::Info, "i"),
+        (FilterLogLevel::Warn, "w"),
+        (FilterLogLevel::Error, "e"),
+        (FilterLogLevel::Error, "c"),
+        (FilterLogLevel::Trace, "5"),
+        (FilterLogLevel::Error, "five"),
     ];
     assert_eq!(said, levels.map(|(level, text)| (level, text.to_owned())));
 }

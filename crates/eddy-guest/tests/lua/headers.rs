@@ -15,7 +15,7 @@ fn said(expressions: &str) -> Vec<String> {
 }
 
 /// What becomes of a request whose headers are changed so.
-fn changed(statements: &str) -> crate::support::Came {
+fn changed(statements: &str) -> crate::support::LuaPhaseResult {
     Play::new(&format!("function envoy_on_request(handle) local h = handle:headers() {statements} end"))
         .request()
 }

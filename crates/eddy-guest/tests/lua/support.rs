@@ -5,29 +5,30 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use eddy_filter::{
-    About, Call, Edit, EditLog, EndReason, Ended, Event, EventKind, Handle, Host, HostError, Level, Library,
-    LoadError, Metadata, MetricRegistry, Outbound, Phase, RequestView, ResponseView, Step, Verdict, View,
+    DynamicMetadata, EditLog, EndReason, EndedExchange, EventKind, ExchangeInfo, ExchangeView, FilterEdit,
+    FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, FilterOutboundRequest, Handle, HostApi,
+    HostError, LibraryCall, LoadError, MetricRegistry, Phase, RequestView, ResponseView, Verdict,
 };
 use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueue};
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
 
 /// A host of two workers.
-pub(crate) struct FakeHost {
+pub(crate) struct FakeLuaHost {
     metrics: MetricRegistry,
-    pub(crate) said: Mutex<Vec<(Level, String)>>,
+    pub(crate) said: Mutex<Vec<(FilterLogLevel, String)>>,
     /// What was sent, as text, and its token.
     pub(crate) sent: Mutex<Vec<(String, u64)>>,
     /// How exchanges were resumed: verdict and changes.
     pub(crate) resumed: Mutex<Vec<(Verdict, Vec<String>)>>,
 }
 
-impl Host for FakeHost {
+impl HostApi for FakeLuaHost {
     fn workers(&self) -> usize {
         2
     }
 
-    fn level(&self) -> Level {
-        Level::Trace
+    fn level(&self) -> FilterLogLevel {
+        FilterLogLevel::Trace
     }
 
     fn resume(&self, _: Handle, _: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
@@ -37,7 +38,7 @@ impl Host for FakeHost {
         Ok(())
     }
 
-    fn log(&self, _: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
+    fn log(&self, _: u32, level: FilterLogLevel, text: &[u8]) -> Result<(), HostError> {
         self.said.lock().unwrap().push((level, String::from_utf8_lossy(text).into_owned()));
         Ok(())
     }
@@ -46,7 +47,7 @@ impl Host for FakeHost {
         &self.metrics
     }
 
-    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+    fn send(&self, request: &FilterOutboundRequest<'_>) -> Result<(), HostError> {
         if request.cluster == "nowhere" {
             return Err(HostError::Unknown);
         }
@@ -72,8 +73,8 @@ impl Host for FakeHost {
 }
 
 /// A host of its own for a test.
-pub(crate) fn host() -> Arc<FakeHost> {
-    Arc::new(FakeHost {
+pub(crate) fn host() -> Arc<FakeLuaHost> {
+    Arc::new(FakeLuaHost {
         metrics: MetricRegistry::new(2),
         said: Mutex::default(),
         sent: Mutex::default(),
@@ -82,15 +83,19 @@ pub(crate) fn host() -> Arc<FakeHost> {
 }
 
 /// Loads a script with these limits.
-pub(crate) fn load(text: &str, limits: LuaLimits, host: &Arc<FakeHost>) -> Result<Arc<LuaScript>, LoadError> {
-    let host: Arc<dyn Host> = host.clone();
+pub(crate) fn load(
+    text: &str,
+    limits: LuaLimits,
+    host: &Arc<FakeLuaHost>,
+) -> Result<Arc<LuaScript>, LoadError> {
+    let host: Arc<dyn HostApi> = host.clone();
     let source = LuaSource { filter: "test", chunk: "test.lua", text: text.as_bytes(), limits };
     LuaScript::load(&source, &host)
 }
 
 /// A script and what is made of it.
 pub(crate) struct Play {
-    pub(crate) host: Arc<FakeHost>,
+    pub(crate) host: Arc<FakeLuaHost>,
     pub(crate) script: Arc<LuaScript>,
     pub(crate) made: MadeFilter,
     /// The filter's configuration under the rule; 0 for none.
@@ -99,27 +104,27 @@ pub(crate) struct Play {
 }
 
 /// An exchange on its way through a script.
-pub(crate) struct Exchange<'a> {
+pub(crate) struct LuaTestExchange<'a> {
     play: &'a Play,
-    step: Step,
+    step: FilterInvocation,
     turn: u32,
     handle: Handle,
     pub(crate) worker: u16,
     pub(crate) request: String,
     pub(crate) response: String,
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: DynamicMetadata,
 }
 
 /// What came of a phase.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Came {
+pub(crate) struct LuaPhaseResult {
     pub(crate) verdict: Verdict,
     pub(crate) edits: Vec<String>,
 }
 
 /// One phase as a test writes it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct At<'a> {
+pub(crate) struct LuaTestPhase<'a> {
     pub(crate) body: &'a str,
     pub(crate) is_end: bool,
     pub(crate) is_buffered: bool,
@@ -141,29 +146,34 @@ impl Play {
     }
 
     /// An exchange that has not begun.
-    pub(crate) fn exchange(&self) -> Exchange<'_> {
+    pub(crate) fn exchange(&self) -> LuaTestExchange<'_> {
         let number = self.exchanges.fetch_add(1, Ordering::Relaxed);
-        Exchange {
+        LuaTestExchange {
             play: self,
-            step: Step { filter: self.made.number, config: self.config, id: 7, ..Step::default() },
+            step: FilterInvocation {
+                filter: self.made.number,
+                config: self.config,
+                id: 7,
+                ..FilterInvocation::default()
+            },
             turn: 0,
             handle: Handle::from_number(number.into()),
             worker: 0,
             request: "GET /a?b=c HTTP/1.1\r\nHost: a.test\r\nX-One: 1\r\nx-two: 2\r\nX-Two: 22\r\n\r\n"
                 .to_owned(),
             response: "HTTP/1.1 200 OK\r\nServer: origin\r\nContent-Type: text/plain\r\n\r\n".to_owned(),
-            metadata: Metadata::new(),
+            metadata: DynamicMetadata::new(),
         }
     }
 
     /// The request's head of a new exchange without a body.
-    pub(crate) fn request(&self) -> Came {
+    pub(crate) fn request(&self) -> LuaPhaseResult {
         self.exchange().request_head(true)
     }
 
     /// The response's head of a new exchange without a body.
-    pub(crate) fn response(&self) -> Came {
-        self.exchange().enter(Phase::ResponseHead, At { is_end: true, ..At::default() })
+    pub(crate) fn response(&self) -> LuaPhaseResult {
+        self.exchange().enter(Phase::ResponseHead, LuaTestPhase { is_end: true, ..LuaTestPhase::default() })
     }
 
     /// What the script has logged so far.
@@ -172,9 +182,9 @@ impl Play {
     }
 
     /// Tells the script of exchanges that are over.
-    pub(crate) fn tell(&self, ended: &[Ended]) {
+    pub(crate) fn tell(&self, ended: &[EndedExchange]) {
         let (mut edits, current) = (EditLog::new(), AtomicU32::new(0));
-        self.script.run(&mut Call {
+        self.script.run(&mut LibraryCall {
             worker: 0,
             exchange: Handle::from_number(0),
             turn: 0,
@@ -200,7 +210,7 @@ impl Play {
         let text = format!("HTTP/1.1 {status} X\r\n{head}\r\n");
         let mut parsed = ResponseHead::new();
         parsed.parse(text.as_bytes(), &HeadLimits::default(), Method::Get).unwrap();
-        self.tell_event(&Event {
+        self.tell_event(&FilterEvent {
             kind: EventKind::Response,
             filter: 7,
             token,
@@ -213,7 +223,7 @@ impl Play {
 
     /// Tells the script that there is no answer.
     pub(crate) fn fail(&self, token: u64, why: &str) -> Vec<(Verdict, Vec<String>)> {
-        self.tell_event(&Event {
+        self.tell_event(&FilterEvent {
             kind: EventKind::Failed,
             filter: 7,
             token,
@@ -224,7 +234,7 @@ impl Play {
         })
     }
 
-    fn tell_event(&self, event: &Event<'_>) -> Vec<(Verdict, Vec<String>)> {
+    fn tell_event(&self, event: &FilterEvent<'_>) -> Vec<(Verdict, Vec<String>)> {
         self.script.event(event);
         std::mem::take(&mut self.host.resumed.lock().unwrap())
     }
@@ -235,13 +245,13 @@ impl Play {
     }
 }
 
-impl Exchange<'_> {
-    pub(crate) fn request_head(&mut self, is_end: bool) -> Came {
-        self.enter(Phase::RequestHead, At { is_end, ..At::default() })
+impl LuaTestExchange<'_> {
+    pub(crate) fn request_head(&mut self, is_end: bool) -> LuaPhaseResult {
+        self.enter(Phase::RequestHead, LuaTestPhase { is_end, ..LuaTestPhase::default() })
     }
 
-    pub(crate) fn response_head(&mut self, is_end: bool) -> Came {
-        self.enter(Phase::ResponseHead, At { is_end, ..At::default() })
+    pub(crate) fn response_head(&mut self, is_end: bool) -> LuaPhaseResult {
+        self.enter(Phase::ResponseHead, LuaTestPhase { is_end, ..LuaTestPhase::default() })
     }
 
     /// Whether the script keeps something of the exchange.
@@ -250,11 +260,11 @@ impl Exchange<'_> {
     }
 
     /// The exchange as one that is over.
-    pub(crate) fn ended(&self) -> Ended {
-        Ended { filter: self.step.filter, state: self.step.state, reason: EndReason::Cut }
+    pub(crate) fn ended(&self) -> EndedExchange {
+        EndedExchange { filter: self.step.filter, state: self.step.state, reason: EndReason::Cut }
     }
 
-    pub(crate) fn enter(&mut self, phase: Phase, at: At<'_>) -> Came {
+    pub(crate) fn enter(&mut self, phase: Phase, at: LuaTestPhase<'_>) -> LuaPhaseResult {
         self.turn += 1;
         let (turn, mut step) = (self.turn, self.step);
         let (mut edits, mut stopped) = (EditLog::new(), 9);
@@ -266,11 +276,16 @@ impl Exchange<'_> {
         self.step = step;
         let verdict = step.verdict;
         assert_eq!(stopped, usize::from(verdict == Verdict::Continue));
-        Came { verdict, edits: shown(&edits) }
+        LuaPhaseResult { verdict, edits: shown(&edits) }
     }
 
     /// Enters a phase as often as `run` wants, each time as if for the first; nothing else is done between.
-    pub(crate) fn repeat(&self, phase: Phase, at: At<'_>, run: impl FnOnce(&mut dyn FnMut() -> Verdict)) {
+    pub(crate) fn repeat(
+        &self,
+        phase: Phase,
+        at: LuaTestPhase<'_>,
+        run: impl FnOnce(&mut dyn FnMut() -> Verdict),
+    ) {
         let mut edits = EditLog::new();
         self.show(phase, at, |view| {
             run(&mut || {
@@ -282,9 +297,15 @@ impl Exchange<'_> {
         });
     }
 
-    fn cross(&self, view: &View<'_>, turn: u32, steps: &mut [Step], edits: &mut EditLog) -> usize {
+    fn cross(
+        &self,
+        view: &ExchangeView<'_>,
+        turn: u32,
+        steps: &mut [FilterInvocation],
+        edits: &mut EditLog,
+    ) -> usize {
         let current = AtomicU32::new(0);
-        let mut call = Call {
+        let mut call = LibraryCall {
             worker: self.worker,
             exchange: self.handle,
             turn,
@@ -302,7 +323,7 @@ impl Exchange<'_> {
         call.stopped
     }
 
-    fn show(&self, phase: Phase, at: At<'_>, enter: impl FnOnce(&View<'_>)) {
+    fn show(&self, phase: Phase, at: LuaTestPhase<'_>, enter: impl FnOnce(&ExchangeView<'_>)) {
         let (mut request, mut response) = (RequestHead::new(), ResponseHead::new());
         request.parse(self.request.as_bytes(), &HeadLimits::default()).unwrap();
         response.parse(self.response.as_bytes(), &HeadLimits::default(), Method::Get).unwrap();
@@ -310,7 +331,7 @@ impl Exchange<'_> {
         let mut trailers = ResponseHead::new();
         trailers.parse(trailers_text.as_bytes(), &HeadLimits::default(), Method::Get).unwrap();
         let bytes = self.request.as_bytes();
-        let view = View {
+        let view = ExchangeView {
             phase,
             is_end: at.is_end,
             is_buffered: at.is_buffered,
@@ -334,14 +355,14 @@ impl Exchange<'_> {
                 trailers.fields(trailers_text.as_bytes())
             },
             body: at.body.as_bytes(),
-            about: About {
+            about: ExchangeInfo {
                 peer: b"192.0.2.1:5000",
                 local: b"192.0.2.2:80",
                 listener: b"web",
                 rule: b"site/1",
                 cluster: b"origin",
                 metadata: Some(&self.metadata),
-                ..About::default()
+                ..ExchangeInfo::default()
             },
         };
         enter(&view);
@@ -349,12 +370,15 @@ impl Exchange<'_> {
 }
 
 /// Goes on with these changes.
-pub(crate) fn goes_on(edits: &[&str]) -> Came {
-    Came { verdict: Verdict::Continue, edits: edits.iter().map(|edit| (*edit).to_owned()).collect() }
+pub(crate) fn goes_on(edits: &[&str]) -> LuaPhaseResult {
+    LuaPhaseResult {
+        verdict: Verdict::Continue,
+        edits: edits.iter().map(|edit| (*edit).to_owned()).collect(),
+    }
 }
 
 /// The reason of a hook that failed.
-pub(crate) fn reason(came: &Came) -> &str {
+pub(crate) fn reason(came: &LuaPhaseResult) -> &str {
     assert_eq!(came.verdict, Verdict::Fault, "{came:?}");
     assert_eq!(came.edits.len(), 1, "{came:?}");
     came.edits[0].strip_prefix("fault ").expect("a reason")
@@ -363,22 +387,29 @@ pub(crate) fn reason(came: &Came) -> &str {
 /// The changes as text.
 fn shown(edits: &EditLog) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let line = |edit: Edit<'_>| match edit {
-        Edit::Set { name, value } => format!("set {}={}", text(name), text(value)),
-        Edit::Add { name, value } => format!("add {}={}", text(name), text(value)),
-        Edit::Remove { name } => format!("remove {}", text(name)),
-        Edit::Method(value) => format!("method {}", text(value)),
-        Edit::Target(value) => format!("target {}", text(value)),
-        Edit::Authority(value) => format!("authority {}", text(value)),
-        Edit::Status(status) => format!("status {status}"),
-        Edit::BodySet(value) => format!("body {}", text(value)),
-        Edit::Reply { status, body, details } => format!("reply {status} {} [{}]", text(details), text(body)),
-        Edit::ReplyField { name, value } => format!("reply {}={}", text(name), text(value)),
-        Edit::Metadata { space, key, value } => format!("note {}.{}={}", text(space), text(key), text(value)),
-        Edit::ClearRoute => "clear route".to_owned(),
-        Edit::Endpoint { address, is_strict } => format!("endpoint {} {is_strict}", text(address)),
-        Edit::Fault(why) | Edit::LimitFault { why, .. } => format!("fault {}", text(why)),
-        Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) | Edit::ReplyGrpc(_) => {
+    let line = |edit: FilterEdit<'_>| match edit {
+        FilterEdit::Set { name, value } => format!("set {}={}", text(name), text(value)),
+        FilterEdit::Add { name, value } => format!("add {}={}", text(name), text(value)),
+        FilterEdit::Remove { name } => format!("remove {}", text(name)),
+        FilterEdit::Method(value) => format!("method {}", text(value)),
+        FilterEdit::Target(value) => format!("target {}", text(value)),
+        FilterEdit::Authority(value) => format!("authority {}", text(value)),
+        FilterEdit::Status(status) => format!("status {status}"),
+        FilterEdit::BodySet(value) => format!("body {}", text(value)),
+        FilterEdit::Reply { status, body, details } => {
+            format!("reply {status} {} [{}]", text(details), text(body))
+        }
+        FilterEdit::ReplyField { name, value } => format!("reply {}={}", text(name), text(value)),
+        FilterEdit::Metadata { space, key, value } => {
+            format!("note {}.{}={}", text(space), text(key), text(value))
+        }
+        FilterEdit::ClearRoute => "clear route".to_owned(),
+        FilterEdit::Endpoint { address, is_strict } => format!("endpoint {} {is_strict}", text(address)),
+        FilterEdit::Fault(why) | FilterEdit::LimitFault { why, .. } => format!("fault {}", text(why)),
+        FilterEdit::BodyAppend(_)
+        | FilterEdit::BodyPrepend(_)
+        | FilterEdit::BodyDrain(_)
+        | FilterEdit::ReplyGrpc(_) => {
             format!("{edit:?}")
         }
     };

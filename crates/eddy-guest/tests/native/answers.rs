@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use eddy_filter::{
-    About, Call, Edit, EditLog, EndReason, Ended, Handle, Library, Metadata, Phase, RequestView,
-    ResponseView, Step, Verdict, View,
+    DynamicMetadata, EditLog, EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterEdit,
+    FilterInvocation, FilterLibrary, Handle, LibraryCall, Phase, RequestView, ResponseView, Verdict,
 };
 use eddy_guest::{Guest, MadeFilter};
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
@@ -24,11 +24,11 @@ fn field(name: &str, value: &str, id: FieldId) -> Field {
     Field { name: find(name), value: find(value), id, ..Field::default() }
 }
 
-fn with_view<T>(phase: Phase, look: impl FnOnce(&View<'_>) -> T) -> T {
+fn with_view<T>(phase: Phase, look: impl FnOnce(&ExchangeView<'_>) -> T) -> T {
     let places = [field("Host", "example", FieldId::Host), field("X-Key", "value", FieldId::Other)];
-    let mut metadata = Metadata::new();
+    let mut metadata = DynamicMetadata::new();
     metadata.set(b"auth", b"user", b"\"a\"").unwrap();
-    let view = View {
+    let view = ExchangeView {
         phase,
         is_end: true,
         is_buffered: false,
@@ -48,11 +48,11 @@ fn with_view<T>(phase: Phase, look: impl FnOnce(&View<'_>) -> T) -> T {
         }),
         trailers: Fields::default(),
         body: b"",
-        about: About {
+        about: ExchangeInfo {
             peer: b"192.0.2.1:7",
             metadata: Some(&metadata),
             started_unix_us: 1234,
-            ..About::default()
+            ..ExchangeInfo::default()
         },
     };
     look(&view)
@@ -88,8 +88,14 @@ fn state_configuration_and_flags_travel() {
     let (number, owner) =
         faults().rule_config(config.0.number, &config.0.owner, "{\"of\": \"rule\"}", &reclaim_queue).unwrap();
     let mut steps = [
-        Step { filter: state.0.number, id: state.1, state: 37, ..Step::default() },
-        Step { filter: config.0.number, id: config.1, config: number, is_blocking: true, ..Step::default() },
+        FilterInvocation { filter: state.0.number, id: state.1, state: 37, ..FilterInvocation::default() },
+        FilterInvocation {
+            filter: config.0.number,
+            id: config.1,
+            config: number,
+            is_blocking: true,
+            ..FilterInvocation::default()
+        },
     ];
     let outcome = with_view(Phase::RequestHead, |view| run(&mut steps, Some(view), &[]));
     assert_eq!(outcome.steps[0].state, 42);
@@ -101,7 +107,7 @@ fn state_configuration_and_flags_travel() {
 #[test]
 fn ends_are_told_with_and_without_a_phase() {
     let (made, id) = make("pass", "null");
-    let ended = |state, reason| Ended { filter: made.number, state, reason };
+    let ended = |state, reason| EndedExchange { filter: made.number, state, reason };
     let both = [ended(5, EndReason::Complete), ended(6, EndReason::Cut)];
     let outcome = run(&mut [], None, &both);
     assert_eq!((outcome.stopped, outcome.edits.len()), (0, 0));
@@ -143,7 +149,7 @@ fn answers_that_lie_are_faults() {
         assert_eq!((others, outcome.edits.records().count()), (1, records), "{name}");
         assert!(outcome.shown().last().unwrap().contains("Fault"), "{name}");
         let reason = outcome.edits.records().find_map(|record| {
-            let Edit::Fault(why) = record.unwrap().edit else { return None };
+            let FilterEdit::Fault(why) = record.unwrap().edit else { return None };
             Some(why.to_vec())
         });
         let text = String::from_utf8(reason.unwrap()).unwrap();
@@ -154,7 +160,11 @@ fn answers_that_lie_are_faults() {
 
 #[test]
 fn a_library_that_claims_more_than_it_wrote_shows_nothing_of_before() {
-    let step = |(made, id): &(MadeFilter, u32)| Step { filter: made.number, id: *id, ..Step::default() };
+    let step = |(made, id): &(MadeFilter, u32)| FilterInvocation {
+        filter: made.number,
+        id: *id,
+        ..FilterInvocation::default()
+    };
     let (writer, claimer) = (make("set", "null"), make("claim", "null"));
     let mut log = EditLog::new();
     for _ in 0..2 {
@@ -253,11 +263,13 @@ fn a_crossing_allocates_nothing_and_takes_no_time() {
     let library = faults();
     let current = AtomicU32::new(0);
     let mut edits = EditLog::new();
-    let mut steps: Vec<Step> =
-        filters.iter().map(|(made, id)| Step { filter: made.number, id: *id, ..Step::default() }).collect();
-    let mut enter = |view: &View<'_>, entered: usize| {
+    let mut steps: Vec<FilterInvocation> = filters
+        .iter()
+        .map(|(made, id)| FilterInvocation { filter: made.number, id: *id, ..FilterInvocation::default() })
+        .collect();
+    let mut enter = |view: &ExchangeView<'_>, entered: usize| {
         edits.clear();
-        let mut call = Call {
+        let mut call = LibraryCall {
             worker: 0,
             exchange: Handle::from_number(1),
             turn: 1,
@@ -277,7 +289,7 @@ fn a_crossing_allocates_nothing_and_takes_no_time() {
         enter(view, 2);
         let told = allocation_counter::measure(|| (0..1000).for_each(|_| enter(view, 2)));
         assert_eq!(told.count_total, 0);
-        let bare = View { about: About::default(), ..*view };
+        let bare = ExchangeView { about: ExchangeInfo::default(), ..*view };
         let begun = Instant::now();
         (0..ROUNDS).for_each(|_| enter(&bare, 1));
         // Optimised it is some 30 ns; a lock or a system call on the way would show even in a slow build.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use eddy_filter::{Library, LoadError};
+use eddy_filter::{FilterLibrary, LoadError};
 use eddy_guest::{Guest, NativeLibrary, needs_new_process};
 
 use super::support::{HOST, build, faults, host, make, next_id, reclaim_queue};
@@ -106,7 +106,7 @@ fn the_dead_are_freed_on_the_thread_that_asks_configurations_first() {
 #[test]
 fn events_reach_the_library() {
     let (_, id) = make("pass", "null");
-    let event = eddy_filter::Event {
+    let event = eddy_filter::FilterEvent {
         kind: eddy_filter::EventKind::Failed,
         filter: id,
         token: 12,

@@ -6,23 +6,23 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use eddy_filter::{
-    Call, Edit, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry,
-    Outbound, Step, Verdict, View,
+    EditLog, EndedExchange, ExchangeView, FilterEdit, FilterInvocation, FilterLibrary, FilterLogLevel,
+    FilterOutboundRequest, Handle, HandleTable, HostApi, HostError, LibraryCall, MetricRegistry, Verdict,
 };
 use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
 
 /// A host that keeps what it is told.
-pub(crate) struct FakeHost {
+pub(crate) struct FakeNativeHost {
     pub(crate) handles: HandleTable,
     pub(crate) metrics: MetricRegistry,
-    pub(crate) said: Mutex<Vec<(u32, Level, String)>>,
+    pub(crate) said: Mutex<Vec<(u32, FilterLogLevel, String)>>,
     pub(crate) sent: Mutex<Vec<String>>,
     pub(crate) resumed: AtomicU64,
 }
 
 /// The one host of this process.
-pub(crate) static HOST: LazyLock<Arc<FakeHost>> = LazyLock::new(|| {
-    Arc::new(FakeHost {
+pub(crate) static HOST: LazyLock<Arc<FakeNativeHost>> = LazyLock::new(|| {
+    Arc::new(FakeNativeHost {
         handles: HandleTable::new(2, 1024),
         metrics: MetricRegistry::new(2),
         said: Mutex::default(),
@@ -31,13 +31,13 @@ pub(crate) static HOST: LazyLock<Arc<FakeHost>> = LazyLock::new(|| {
     })
 });
 
-impl Host for FakeHost {
+impl HostApi for FakeNativeHost {
     fn workers(&self) -> usize {
         2
     }
 
-    fn level(&self) -> Level {
-        Level::Info
+    fn level(&self) -> FilterLogLevel {
+        FilterLogLevel::Info
     }
 
     fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, _edits: &[u8]) -> Result<(), HostError> {
@@ -49,7 +49,7 @@ impl Host for FakeHost {
         Ok(())
     }
 
-    fn log(&self, filter: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
+    fn log(&self, filter: u32, level: FilterLogLevel, text: &[u8]) -> Result<(), HostError> {
         let text = String::from_utf8_lossy(text).into_owned();
         assert_ne!(text, "panic", "a host may be at fault too");
         self.said.lock().unwrap().push((filter, level, text));
@@ -60,7 +60,7 @@ impl Host for FakeHost {
         &self.metrics
     }
 
-    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+    fn send(&self, request: &FilterOutboundRequest<'_>) -> Result<(), HostError> {
         self.sent.lock().unwrap().push(format!("{request:?}"));
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Host for FakeHost {
     }
 }
 
-impl FakeHost {
+impl FakeNativeHost {
     /// What a filter has said so far.
     pub(crate) fn said_by(&self, filter: u32) -> Vec<String> {
         let said = self.said.lock().unwrap();
@@ -79,7 +79,7 @@ impl FakeHost {
 }
 
 /// The host as libraries are given it.
-pub(crate) fn host() -> Arc<dyn Host> {
+pub(crate) fn host() -> Arc<dyn HostApi> {
     HOST.clone()
 }
 
@@ -144,14 +144,14 @@ pub(crate) fn make(name: &str, config: &str) -> (MadeFilter, u32) {
 }
 
 /// What came of a call.
-pub(crate) struct Outcome {
+pub(crate) struct NativeTestOutcome {
     pub(crate) stopped: usize,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<FilterInvocation>,
     pub(crate) edits: EditLog,
     pub(crate) current: u32,
 }
 
-impl Outcome {
+impl NativeTestOutcome {
     /// The changes as text.
     pub(crate) fn shown(&self) -> Vec<String> {
         self.edits.records().map(|record| format!("{:?}", record.unwrap())).collect()
@@ -160,44 +160,54 @@ impl Outcome {
     /// The value that a field was set to.
     pub(crate) fn set(&self, wanted: &str) -> Option<String> {
         self.edits.records().find_map(|record| {
-            let Edit::Set { name, value } = record.unwrap().edit else { return None };
+            let FilterEdit::Set { name, value } = record.unwrap().edit else { return None };
             (name == wanted.as_bytes()).then(|| String::from_utf8(value.to_vec()).unwrap())
         })
     }
 }
 
 /// Enters these filters of the library of faults.
-pub(crate) fn enter(filters: &[(MadeFilter, u32)], view: Option<&View<'_>>, ended: &[Ended]) -> Outcome {
-    let mut steps: Vec<Step> =
-        filters.iter().map(|(made, id)| Step { filter: made.number, id: *id, ..Step::default() }).collect();
+pub(crate) fn enter(
+    filters: &[(MadeFilter, u32)],
+    view: Option<&ExchangeView<'_>>,
+    ended: &[EndedExchange],
+) -> NativeTestOutcome {
+    let mut steps: Vec<FilterInvocation> = filters
+        .iter()
+        .map(|(made, id)| FilterInvocation { filter: made.number, id: *id, ..FilterInvocation::default() })
+        .collect();
     run(&mut steps, view, ended)
 }
 
 /// Enters these steps of the library of faults.
-pub(crate) fn run(steps: &mut [Step], view: Option<&View<'_>>, ended: &[Ended]) -> Outcome {
+pub(crate) fn run(
+    steps: &mut [FilterInvocation],
+    view: Option<&ExchangeView<'_>>,
+    ended: &[EndedExchange],
+) -> NativeTestOutcome {
     run_in(&faults(), steps, view, ended)
 }
 
 /// Enters these steps of a library.
 pub(crate) fn run_in(
     library: &NativeLibrary,
-    steps: &mut [Step],
-    view: Option<&View<'_>>,
-    ended: &[Ended],
-) -> Outcome {
+    steps: &mut [FilterInvocation],
+    view: Option<&ExchangeView<'_>>,
+    ended: &[EndedExchange],
+) -> NativeTestOutcome {
     run_with(library, steps, view, ended, EditLog::new())
 }
 
 /// Enters these steps of a library with a log that was used before.
 pub(crate) fn run_with(
     library: &NativeLibrary,
-    steps: &mut [Step],
-    view: Option<&View<'_>>,
-    ended: &[Ended],
+    steps: &mut [FilterInvocation],
+    view: Option<&ExchangeView<'_>>,
+    ended: &[EndedExchange],
     mut edits: EditLog,
-) -> Outcome {
+) -> NativeTestOutcome {
     let current = AtomicU32::new(0);
-    let mut call = Call {
+    let mut call = LibraryCall {
         worker: 1,
         exchange: Handle::from_number(0x0100_0002_0000_0003),
         turn: 9,
@@ -212,5 +222,5 @@ pub(crate) fn run_with(
     };
     library.run(&mut call);
     let stopped = call.stopped;
-    Outcome { stopped, steps: steps.to_vec(), edits, current: current.load(Ordering::Relaxed) }
+    NativeTestOutcome { stopped, steps: steps.to_vec(), edits, current: current.load(Ordering::Relaxed) }
 }

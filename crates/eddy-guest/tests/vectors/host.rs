@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use std::time::Duration;
 
-use eddy_filter::{Handle, Host, HostError, Level, MetricRegistry, Verdict};
+use eddy_filter::{FilterLogLevel, Handle, HostApi, HostError, MetricRegistry, Verdict};
 
 /// What resumed an exchange: the verdict and the edits.
-pub(crate) type Resumed = (Verdict, Vec<u8>);
+pub(crate) type ResumeEdits = (Verdict, Vec<u8>);
 
 struct Keeper {
     metrics: MetricRegistry,
-    resumed: Mutex<HashMap<(u64, u32), Resumed>>,
+    resumed: Mutex<HashMap<(u64, u32), ResumeEdits>>,
     arrived: Condvar,
 }
 
@@ -20,25 +20,25 @@ static KEEPER: LazyLock<Arc<Keeper>> = LazyLock::new(|| {
 });
 
 /// The host as libraries are given it.
-pub(crate) fn host() -> Arc<dyn Host> {
+pub(crate) fn host() -> Arc<dyn HostApi> {
     KEEPER.clone()
 }
 
 /// Waits for an exchange to be resumed.
-pub(crate) fn resumed(exchange: u64, turn: u32) -> Option<Resumed> {
+pub(crate) fn resumed(exchange: u64, turn: u32) -> Option<ResumeEdits> {
     let resumed = KEEPER.resumed.lock().unwrap();
-    let is_missing = |all: &mut HashMap<(u64, u32), Resumed>| !all.contains_key(&(exchange, turn));
+    let is_missing = |all: &mut HashMap<(u64, u32), ResumeEdits>| !all.contains_key(&(exchange, turn));
     let (mut resumed, _) = KEEPER.arrived.wait_timeout_while(resumed, PATIENCE, is_missing).unwrap();
     resumed.remove(&(exchange, turn))
 }
 
-impl Host for Keeper {
+impl HostApi for Keeper {
     fn workers(&self) -> usize {
         1
     }
 
-    fn level(&self) -> Level {
-        Level::Info
+    fn level(&self) -> FilterLogLevel {
+        FilterLogLevel::Info
     }
 
     fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use eddy_guest::Guest;
 
-use format::{Case, File};
+use format::{File, VectorCase};
 
 /// Runs every case by a guest that has the filter `vector`, and expects no difference.
 fn run_all(guest: &dyn Guest) {
@@ -24,7 +24,7 @@ fn run_all(guest: &dyn Guest) {
 }
 
 /// Runs the cases that `can` names, at least so many, and expects no difference.
-fn run_those(guest: &dyn Guest, count_min: usize, can: impl Fn(&Case) -> bool) {
+fn run_those(guest: &dyn Guest, count_min: usize, can: impl Fn(&VectorCase) -> bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../abi/vectors");
     let mut count = 0;
     let mut wrong = Vec::new();

@@ -3,39 +3,39 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use eddy_filter::{
-    About, Call, Edit, EditLog, EndReason, Ended, Handle, Metadata, Owner, Phase, RequestView, ResponseView,
-    Step, View,
+    DynamicMetadata, EditLog, EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterEdit,
+    FilterInvocation, Handle, LibraryCall, LibraryKeepAlive, Phase, RequestView, ResponseView,
 };
 use eddy_guest::{Guest, ReclaimQueue};
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
-use crate::format::{CallOf, Case, EditOf, FieldOf, PHASES, VERDICTS, listed, number_of};
+use crate::format::{CallOf, EditOf, FieldOf, PHASES, VERDICTS, VectorCase, listed, number_of};
 use crate::host;
 
 /// A filter as a case configures it.
-struct Made {
-    step: Step,
-    _owners: (Owner, Option<Owner>),
+struct VectorFilter {
+    step: FilterInvocation,
+    _owners: (LibraryKeepAlive, Option<LibraryKeepAlive>),
 }
 
 /// What is otherwise than expected.
-pub(crate) fn case(guest: &dyn Guest, case: &Case) -> Vec<String> {
+pub(crate) fn case(guest: &dyn Guest, case: &VectorCase) -> Vec<String> {
     static EXCHANGES: AtomicU64 = AtomicU64::new(1);
     let exchange = EXCHANGES.fetch_add(1, Ordering::Relaxed);
     let reclaim_queue = ReclaimQueue::new(|| ());
-    let made: Vec<Made> =
+    let made: Vec<VectorFilter> =
         case.steps.iter().map(|step| make(guest, &reclaim_queue, &step.config, step.rule.as_ref())).collect();
-    let mut steps: Vec<Step> = made.iter().map(|made| made.step).collect();
+    let mut steps: Vec<FilterInvocation> = made.iter().map(|made| made.step).collect();
     let mut wrong = Vec::new();
     for (index, call) in case.calls.iter().enumerate() {
         let turn = u32::try_from(index + 1).unwrap();
         let found = run(guest, call, &mut steps, exchange, turn);
         wrong.extend(found.into_iter().map(|what| format!("call {index}: {what}")));
     }
-    let ended: Vec<Ended> = steps
+    let ended: Vec<EndedExchange> = steps
         .iter()
         .filter(|step| step.state != 0)
-        .map(|step| Ended { filter: step.filter, state: step.state, reason: EndReason::Complete })
+        .map(|step| EndedExchange { filter: step.filter, state: step.state, reason: EndReason::Complete })
         .collect();
     enter(guest, &mut [], None, &ended, (exchange, 0), false);
     drop(made);
@@ -48,7 +48,7 @@ fn make(
     reclaim_queue: &ReclaimQueue,
     config: &serde_json::Value,
     rule: Option<&serde_json::Value>,
-) -> Made {
+) -> VectorFilter {
     static IDS: AtomicU32 = AtomicU32::new(1);
     let id = IDS.fetch_add(1, Ordering::Relaxed);
     let filter =
@@ -59,25 +59,32 @@ fn make(
             .expect("the rule's configuration")
     });
     let (config, owner) = rule.map_or((0, None), |(number, owner)| (number, Some(owner)));
-    let step = Step { filter: filter.number, config, id, ..Step::default() };
-    Made { step, _owners: (filter.owner, owner) }
+    let step = FilterInvocation { filter: filter.number, config, id, ..FilterInvocation::default() };
+    VectorFilter { step, _owners: (filter.owner, owner) }
 }
 
-fn run(guest: &dyn Guest, call: &CallOf, steps: &mut [Step], exchange: u64, turn: u32) -> Vec<String> {
+fn run(
+    guest: &dyn Guest,
+    call: &CallOf,
+    steps: &mut [FilterInvocation],
+    exchange: u64,
+    turn: u32,
+) -> Vec<String> {
     let phase = Phase::ALL[usize::from(number_of(PHASES, &call.phase))];
     let default_fields = [FieldOf::One(text(b"Host"), text(b"example.com"))];
     let request = call.request.as_ref();
-    let request_fields = Section::of(request.map_or(&default_fields[..], |request| &request.fields));
-    let response_fields = Section::of(call.response.as_ref().map_or(&[][..], |response| &response.fields));
-    let trailers = Section::of(&call.trailers);
-    let mut metadata = Metadata::new();
+    let request_fields = VectorFields::of(request.map_or(&default_fields[..], |request| &request.fields));
+    let response_fields =
+        VectorFields::of(call.response.as_ref().map_or(&[][..], |response| &response.fields));
+    let trailers = VectorFields::of(&call.trailers);
+    let mut metadata = DynamicMetadata::new();
     for (space, key, value) in &call.metadata {
         metadata.set(space.as_bytes(), key.as_bytes(), value.as_bytes()).unwrap();
     }
     let method = request.map_or("GET", |request| &request.method);
     let about = &call.about;
     let is_of_trailers = matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers);
-    let view = View {
+    let view = ExchangeView {
         phase,
         is_end: call.end,
         is_buffered: call.buffered,
@@ -101,7 +108,7 @@ fn run(guest: &dyn Guest, call: &CallOf, steps: &mut [Step], exchange: u64, turn
         }),
         trailers: if is_of_trailers { trailers.fields() } else { Fields::default() },
         body: &call.body.0,
-        about: About {
+        about: ExchangeInfo {
             peer: about.peer.as_bytes(),
             local: about.local.as_bytes(),
             listener: about.listener.as_bytes(),
@@ -114,7 +121,7 @@ fn run(guest: &dyn Guest, call: &CallOf, steps: &mut [Step], exchange: u64, turn
             request_bytes: about.request_bytes,
             response_bytes: about.response_bytes,
             attempts: about.attempts,
-            ..About::default()
+            ..ExchangeInfo::default()
         },
     };
     let (stopped, edits) = enter(guest, steps, Some(&view), &[], (exchange, turn), call.sample);
@@ -142,15 +149,15 @@ fn run(guest: &dyn Guest, call: &CallOf, steps: &mut [Step], exchange: u64, turn
 /// Enters, and gives the index that was stopped at and the edits.
 fn enter(
     guest: &dyn Guest,
-    steps: &mut [Step],
-    view: Option<&View<'_>>,
-    ended: &[Ended],
+    steps: &mut [FilterInvocation],
+    view: Option<&ExchangeView<'_>>,
+    ended: &[EndedExchange],
     (exchange, turn): (u64, u32),
     is_sampled: bool,
 ) -> (usize, EditLog) {
     let mut edits = EditLog::new();
     let current = AtomicU32::new(0);
-    let mut call = Call {
+    let mut call = LibraryCall {
         worker: 0,
         exchange: Handle::from_number(exchange),
         turn,
@@ -169,7 +176,7 @@ fn enter(
     (stopped, edits)
 }
 
-fn compare_verdicts(call: &CallOf, steps: &[Step], stopped: usize) -> Vec<String> {
+fn compare_verdicts(call: &CallOf, steps: &[FilterInvocation], stopped: usize) -> Vec<String> {
     let mut wrong = Vec::new();
     if stopped != call.expect.stopped.unwrap_or(steps.len()) {
         wrong.push(format!("stopped at {stopped}"));
@@ -203,38 +210,38 @@ fn compare(what: &str, written: &EditLog, expected: &[EditOf]) -> Vec<String> {
 }
 
 /// An edit as the contract numbers and names its parts.
-fn parts<'a>(edit: &Edit<'a>) -> (u8, u32, Vec<u8>, &'a [u8]) {
+fn parts<'a>(edit: &FilterEdit<'a>) -> (u8, u32, Vec<u8>, &'a [u8]) {
     let nameless = |op, number, value| (op, number, Vec::new(), value);
     match *edit {
-        Edit::Set { name, value } => (1, 0, name.to_vec(), value),
-        Edit::Add { name, value } => (2, 0, name.to_vec(), value),
-        Edit::Remove { name } => (3, 0, name.to_vec(), b""),
-        Edit::Method(value) => nameless(4, 0, value),
-        Edit::Target(value) => nameless(5, 0, value),
-        Edit::Authority(value) => nameless(6, 0, value),
-        Edit::Status(number) => nameless(7, number, b""),
-        Edit::BodySet(value) => nameless(8, 0, value),
-        Edit::BodyAppend(value) => nameless(9, 0, value),
-        Edit::BodyPrepend(value) => nameless(10, 0, value),
-        Edit::BodyDrain(number) => nameless(11, number, b""),
-        Edit::Reply { status, body, details } => (12, status, details.to_vec(), body),
-        Edit::ReplyField { name, value } => (13, 0, name.to_vec(), value),
-        Edit::Metadata { space, key, value } => (14, 0, [space, b"\0", key].concat(), value),
-        Edit::ClearRoute => nameless(15, 0, b""),
-        Edit::Endpoint { address, is_strict } => nameless(16, is_strict.into(), address),
-        Edit::Fault(why) => nameless(17, 0, why),
-        Edit::LimitFault { limit, why } => nameless(17, limit as u32, why),
-        Edit::ReplyGrpc(number) => nameless(18, number, b""),
+        FilterEdit::Set { name, value } => (1, 0, name.to_vec(), value),
+        FilterEdit::Add { name, value } => (2, 0, name.to_vec(), value),
+        FilterEdit::Remove { name } => (3, 0, name.to_vec(), b""),
+        FilterEdit::Method(value) => nameless(4, 0, value),
+        FilterEdit::Target(value) => nameless(5, 0, value),
+        FilterEdit::Authority(value) => nameless(6, 0, value),
+        FilterEdit::Status(number) => nameless(7, number, b""),
+        FilterEdit::BodySet(value) => nameless(8, 0, value),
+        FilterEdit::BodyAppend(value) => nameless(9, 0, value),
+        FilterEdit::BodyPrepend(value) => nameless(10, 0, value),
+        FilterEdit::BodyDrain(number) => nameless(11, number, b""),
+        FilterEdit::Reply { status, body, details } => (12, status, details.to_vec(), body),
+        FilterEdit::ReplyField { name, value } => (13, 0, name.to_vec(), value),
+        FilterEdit::Metadata { space, key, value } => (14, 0, [space, b"\0", key].concat(), value),
+        FilterEdit::ClearRoute => nameless(15, 0, b""),
+        FilterEdit::Endpoint { address, is_strict } => nameless(16, is_strict.into(), address),
+        FilterEdit::Fault(why) => nameless(17, 0, why),
+        FilterEdit::LimitFault { limit, why } => nameless(17, limit as u32, why),
+        FilterEdit::ReplyGrpc(number) => nameless(18, number, b""),
     }
 }
 
 /// Fields as they lie in a message.
-struct Section {
+struct VectorFields {
     bytes: Vec<u8>,
     places: Vec<Field>,
 }
 
-impl Section {
+impl VectorFields {
     fn of(list: &[FieldOf]) -> Self {
         let (mut bytes, mut places) = (Vec::new(), Vec::new());
         for (name, value) in listed(list) {
@@ -259,6 +266,6 @@ impl Section {
     }
 }
 
-fn text(bytes: &[u8]) -> crate::format::Text {
-    crate::format::Text(bytes.to_vec())
+fn text(bytes: &[u8]) -> crate::format::VectorBytes {
+    crate::format::VectorBytes(bytes.to_vec())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddy_guest::{LuaLimits, LuaScript, LuaSource};
 use serde_json::Value;
 
-use super::format::{Case, EditOf};
+use super::format::{EditOf, VectorCase};
 use super::host::host;
 
 /// The filter of the vectors in Lua.
@@ -20,7 +20,7 @@ pub(crate) fn lua() -> Arc<LuaScript> {
 ///
 /// Hooks begin with heads and know these operations; a script sees the rule's configuration in the place of the filter's;
 /// Lua has no null to note, and an empty list is an empty table; what the host would refuse is an error of the script.
-pub(crate) fn can(case: &Case) -> bool {
+pub(crate) fn can(case: &VectorCase) -> bool {
     let is_head = |phase: &str| matches!(phase, "request_head" | "response_head");
     let is_lua = |edit: &EditOf| match &edit.json {
         Some(Value::Null) => false,

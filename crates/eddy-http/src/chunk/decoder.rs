@@ -34,7 +34,7 @@ impl Default for ChunkLimits {
 #[derive(Clone, Debug)]
 pub struct ChunkDecoder {
     limits: ChunkLimits,
-    state: State,
+    state: ChunkDecoderState,
     extension_bytes: u32,
     trailer_bytes: Vec<u8>,
     trailers: Vec<Field>,
@@ -63,7 +63,7 @@ pub enum ChunkStep {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ChunkDecoderState {
     /// In the line before the data.
     Size(SizeLine),
     /// In the data; how much of it is to come, at least one byte.
@@ -94,7 +94,7 @@ impl ChunkDecoder {
 
     /// Whether the body has ended.
     pub fn is_done(&self) -> bool {
-        self.state == State::Done
+        self.state == ChunkDecoderState::Done
     }
 
     /// The trailer fields as sent; none before the body has ended.
@@ -112,24 +112,25 @@ impl ChunkDecoder {
         let mut at = 0;
         loop {
             match self.state {
-                State::Data(left) => {
+                ChunkDecoderState::Data(left) => {
                     let available = input.len().saturating_sub(at);
                     if available == 0 {
                         return Ok(ChunkStep::More { consumed: at });
                     }
                     let len = usize::try_from(left).map_or(available, |left| left.min(available));
                     let rest = left.saturating_sub(len as u64);
-                    self.state = if rest == 0 { State::DataEnd } else { State::Data(rest) };
+                    self.state =
+                        if rest == 0 { ChunkDecoderState::DataEnd } else { ChunkDecoderState::Data(rest) };
                     return Ok(ChunkStep::Data { skip: at, len });
                 }
-                State::Done => return Ok(ChunkStep::Done { consumed: at }),
-                State::Trailers => {
+                ChunkDecoderState::Done => return Ok(ChunkStep::Done { consumed: at }),
+                ChunkDecoderState::Trailers => {
                     at += self.take_trailers(input.get(at..).unwrap_or_default())?;
-                    if self.state == State::Trailers {
+                    if self.state == ChunkDecoderState::Trailers {
                         return Ok(ChunkStep::More { consumed: at });
                     }
                 }
-                State::Size(_) | State::DataEnd | State::DataLineFeed => {
+                ChunkDecoderState::Size(_) | ChunkDecoderState::DataEnd | ChunkDecoderState::DataLineFeed => {
                     let Some(&byte) = input.get(at) else { return Ok(ChunkStep::More { consumed: at }) };
                     at += 1;
                     self.take_framing(byte)?;
@@ -141,7 +142,7 @@ impl ChunkDecoder {
     /// Asserts what holds between calls.
     #[cfg(test)]
     pub(super) fn check_invariants(&self) {
-        assert!(self.state != State::Data(0), "data that is all taken is over");
+        assert!(self.state != ChunkDecoderState::Data(0), "data that is all taken is over");
         assert!(self.extension_bytes <= self.limits.extension_bytes_max);
         assert!(self.trailer_bytes.len() <= self.limits.trailer_bytes_max as usize);
         assert!(self.trailers.is_empty() || self.is_done(), "trailers are read at the end");
@@ -149,21 +150,25 @@ impl ChunkDecoder {
 
     fn take_framing(&mut self, byte: u8) -> Result<(), ChunkFault> {
         self.state = match self.state {
-            State::DataEnd if byte == b'\r' => State::DataLineFeed,
-            State::DataLineFeed if byte == b'\n' => START,
-            State::Size(mut line) => match line.take(byte)? {
-                SizeStep::Done(0) => State::Trailers,
-                SizeStep::Done(size) => State::Data(size),
-                SizeStep::More => State::Size(line),
+            ChunkDecoderState::DataEnd if byte == b'\r' => ChunkDecoderState::DataLineFeed,
+            ChunkDecoderState::DataLineFeed if byte == b'\n' => START,
+            ChunkDecoderState::Size(mut line) => match line.take(byte)? {
+                SizeStep::Done(0) => ChunkDecoderState::Trailers,
+                SizeStep::Done(size) => ChunkDecoderState::Data(size),
+                SizeStep::More => ChunkDecoderState::Size(line),
                 SizeStep::Extension => {
                     self.extension_bytes += 1;
                     if self.extension_bytes > self.limits.extension_bytes_max {
                         return Err(ChunkFault::ExtensionsTooLarge);
                     }
-                    State::Size(line)
+                    ChunkDecoderState::Size(line)
                 }
             },
-            State::DataEnd | State::DataLineFeed | State::Data(_) | State::Trailers | State::Done => {
+            ChunkDecoderState::DataEnd
+            | ChunkDecoderState::DataLineFeed
+            | ChunkDecoderState::Data(_)
+            | ChunkDecoderState::Trailers
+            | ChunkDecoderState::Done => {
                 return Err(ChunkFault::BadLineEnd);
             }
         };
@@ -189,7 +194,7 @@ impl ChunkDecoder {
             if byte == b'\n' && (self.trailer_bytes == b"\r\n" || self.trailer_bytes.ends_with(b"\r\n\r\n")) {
                 let fields_max = self.limits.trailer_fields_max.into();
                 parse_lines(&self.trailer_bytes, 0, &mut self.trailers, fields_max)?;
-                self.state = State::Done;
+                self.state = ChunkDecoderState::Done;
                 return Ok(index + 1);
             }
         }
@@ -197,4 +202,4 @@ impl ChunkDecoder {
     }
 }
 
-const START: State = State::Size(SizeLine::new());
+const START: ChunkDecoderState = ChunkDecoderState::Size(SizeLine::new());

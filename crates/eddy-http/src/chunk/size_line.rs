@@ -8,14 +8,14 @@ use crate::octet::{hex_value, is_tchar, is_text};
 pub(super) struct SizeLine {
     size: u64,
     digits: u8,
-    place: Place,
+    place: SizeLineState,
 }
 
 /// Where in the grammar the next byte stands.
 ///
 /// `chunk-ext = *( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum SizeLineState {
     /// In the digits.
     Size,
     /// In white space that must lead to a `;`.
@@ -53,15 +53,15 @@ pub(super) enum SizeStep {
 impl SizeLine {
     /// Nothing read yet.
     pub(super) const fn new() -> Self {
-        Self { size: 0, digits: 0, place: Place::Size }
+        Self { size: 0, digits: 0, place: SizeLineState::Size }
     }
 
     /// Takes the next byte.
     pub(super) fn take(&mut self, byte: u8) -> Result<SizeStep, ChunkFault> {
-        if self.place == Place::Size {
+        if self.place == SizeLineState::Size {
             return self.take_size(byte);
         }
-        if self.place == Place::LineFeed {
+        if self.place == SizeLineState::LineFeed {
             return if byte == b'\n' { Ok(SizeStep::Done(self.size)) } else { Err(ChunkFault::BadLineEnd) };
         }
         self.place = self.place.after(byte)?;
@@ -80,9 +80,9 @@ impl SizeLine {
             return Err(ChunkFault::BadSize);
         }
         self.place = match byte {
-            b'\r' => Place::LineFeed,
-            b';' => Place::BeforeName,
-            b' ' | b'\t' => Place::BeforeSemicolon,
+            b'\r' => SizeLineState::LineFeed,
+            b';' => SizeLineState::BeforeName,
+            b' ' | b'\t' => SizeLineState::BeforeSemicolon,
             b'\n' => return Err(ChunkFault::BadLineEnd),
             _ => return Err(ChunkFault::BadSize),
         };
@@ -90,7 +90,7 @@ impl SizeLine {
     }
 }
 
-impl Place {
+impl SizeLineState {
     /// The place after `byte` in an extension.
     fn after(self, byte: u8) -> Result<Self, ChunkFault> {
         let is_space = matches!(byte, b' ' | b'\t');

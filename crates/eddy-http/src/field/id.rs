@@ -1,7 +1,7 @@
 //! Well-known field names.
 
 use super::traits::Traits;
-use crate::octet::{NameBytes, Word, load, word_of};
+use crate::octet::{NameBytes, SwarWord, load, word_of};
 
 /// Declares the names once: the enum, the names by id and the traits by id.
 macro_rules! field_ids {
@@ -112,13 +112,13 @@ field_ids! {
 
 /// A name of at most 32 bytes as words, in lower case; two names are equal when their keys are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Key {
+struct FieldNameKey {
     len: usize,
-    first: Word,
-    second: Word,
-    third: Word,
+    first: SwarWord,
+    second: SwarWord,
+    third: SwarWord,
     /// The last eight bytes, or `first` of a shorter name.
-    last: Word,
+    last: SwarWord,
 }
 
 impl FieldId {
@@ -212,25 +212,25 @@ fn fold_byte(byte: u8) -> u8 {
 
 /// Lower case for letters; exact for names of letters, digits and `-`, where bytes below 0x21 are ruled out.
 #[inline(always)]
-const fn fold(word: Word) -> Word {
+const fn fold(word: SwarWord) -> SwarWord {
     word | 0x2020_2020_2020_2020
 }
 
 /// Covers the first `len` bytes of a word, all for eight or more.
 #[inline(always)]
-const fn mask(len: usize) -> Word {
-    if len >= 8 { Word::MAX } else { (1 << (len * 8)) - 1 }
+const fn mask(len: usize) -> SwarWord {
+    if len >= 8 { SwarWord::MAX } else { (1 << (len * 8)) - 1 }
 }
 
 #[inline(always)]
-const fn slot(first: Word, last: Word, len: usize) -> usize {
+const fn slot(first: SwarWord, last: SwarWord, len: usize) -> usize {
     let mixed = first ^ last.rotate_left(13) ^ ((len as u64) << 56);
     (mixed.wrapping_mul(SLOTS_FACTOR) >> (64 - SLOTS_BITS)) as usize
 }
 
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn keys() -> [Key; IDS.len() + 1] {
-    let mut table = [Key { len: 0, first: 0, second: 0, third: 0, last: 0 }; IDS.len() + 1];
+const fn keys() -> [FieldNameKey; IDS.len() + 1] {
+    let mut table = [FieldNameKey { len: 0, first: 0, second: 0, third: 0, last: 0 }; IDS.len() + 1];
     let mut index = 0;
     while index < NAMES.len() {
         table[index] = key(NAMES[index].as_bytes());
@@ -239,16 +239,16 @@ const fn keys() -> [Key; IDS.len() + 1] {
     table
 }
 
-const fn key(name: &[u8]) -> Key {
+const fn key(name: &[u8]) -> FieldNameKey {
     let len = name.len();
     assert!(len <= NAME_BYTES_MAX, "a known name fits a key");
     let first = part(name, 0);
     let last = if len >= 8 { part(name, len - 8) } else { first };
-    Key { len, first, second: part(name, 8), third: part(name, 16), last }
+    FieldNameKey { len, first, second: part(name, 8), third: part(name, 16), last }
 }
 
 /// Up to eight bytes of a name in lower case.
-const fn part(name: &[u8], at: usize) -> Word {
+const fn part(name: &[u8], at: usize) -> SwarWord {
     if at >= name.len() {
         return 0;
     }
@@ -295,5 +295,5 @@ const SLOTS_BITS: u32 = 9;
 const SLOTS_FACTOR: u64 = 0x4f1e_ba00_5bd7_4cc9;
 
 static SLOTS: [FieldId; 1 << SLOTS_BITS] = slots();
-static KEYS: [Key; IDS.len() + 1] = keys();
+static KEYS: [FieldNameKey; IDS.len() + 1] = keys();
 static TRAITS: [Traits; 256] = traits();

@@ -41,12 +41,12 @@ impl LineFault {
 
 /// Which ids a section holds, and which of them more than once.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SeenFieldIds {
     once: u64,
     twice: u64,
 }
 
-impl Seen {
+impl SeenFieldIds {
     #[inline]
     fn note(&mut self, id: FieldId) {
         let bit = id.bit();
@@ -81,9 +81,9 @@ pub(crate) fn parse_lines(
     at: usize,
     fields: &mut Vec<Field>,
     fields_max: usize,
-) -> Result<(Seen, usize), LineFault> {
+) -> Result<(SeenFieldIds, usize), LineFault> {
     let mut rest = bytes.get(at..).unwrap_or_default();
-    let mut seen = Seen::default();
+    let mut seen = SeenFieldIds::default();
     loop {
         let start = bytes.len() - rest.len();
         if rest.first_chunk() == Some(LINE_END) {

@@ -7,7 +7,7 @@ mod traits;
 
 pub use id::FieldId;
 pub(crate) use id::is_alias_of;
-pub(crate) use line::{LineFault, Seen, is_line_end, parse_lines};
+pub(crate) use line::{LineFault, SeenFieldIds, is_line_end, parse_lines};
 pub use list::{Field, FieldRef, Fields};
 pub(crate) use traits::Traits;
 

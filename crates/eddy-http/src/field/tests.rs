@@ -8,7 +8,7 @@ fn known() -> impl Iterator<Item = FieldId> {
     id::IDS.iter().copied()
 }
 
-fn parse(text: &str) -> Result<(Vec<Field>, Seen, usize), LineFault> {
+fn parse(text: &str) -> Result<(Vec<Field>, SeenFieldIds, usize), LineFault> {
     let mut fields = Vec::new();
     let (seen, end) = parse_lines(text.as_bytes(), 0, &mut fields, 4)?;
     Ok((fields, seen, end))

@@ -1,7 +1,7 @@
 //! Where a message's body ends, and what the connection is for afterwards.
 
 use super::HeadFault;
-use crate::field::{Field, FieldId, Seen};
+use crate::field::{Field, FieldId, SeenFieldIds};
 use crate::method::Version;
 use crate::span::Span;
 
@@ -81,7 +81,7 @@ pub(super) struct Options {
 pub(super) fn parse_announced(
     bytes: &[u8],
     fields: &[Field],
-    seen: Seen,
+    seen: SeenFieldIds,
     version: Version,
 ) -> Result<Announced, HeadFault> {
     let has_coding = seen.has(FieldId::TransferEncoding);
@@ -114,7 +114,11 @@ pub(super) fn parse_announced(
 }
 
 /// Reads all `Connection` fields and marks the fields that they nominate.
-pub(super) fn parse_connection(bytes: &[u8], fields: &mut [Field], seen: Seen) -> Result<Options, HeadFault> {
+pub(super) fn parse_connection(
+    bytes: &[u8],
+    fields: &mut [Field],
+    seen: SeenFieldIds,
+) -> Result<Options, HeadFault> {
     let mut options = Options::default();
     if !seen.has(FieldId::Connection) {
         return Ok(options);

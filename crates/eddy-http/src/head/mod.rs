@@ -16,7 +16,7 @@ pub use framing::{RequestBody, ResponseBody};
 pub use limits::HeadLimits;
 pub use request::RequestHead;
 pub(crate) use request::Strictness;
-pub use response::{Asked, ResponseHead};
+pub use response::{ResponseContext, ResponseHead};
 pub use scanner::HeadScanner;
 pub use target::TargetForm;
 

@@ -2,9 +2,9 @@
 
 use super::authority::{Authority, parse_authority};
 use super::framing::{Announced, list, parse_announced, parse_connection, span_of, value_of};
-use super::target::{Target, parse_target};
+use super::target::{RequestTarget, parse_target};
 use super::{HeadFault, HeadLimits, RequestBody, TargetForm};
-use crate::field::{Field, FieldId, Fields, Seen, is_line_end, parse_lines};
+use crate::field::{Field, FieldId, Fields, SeenFieldIds, is_line_end, parse_lines};
 use crate::method::{METHOD_BYTES_MAX, Method, PREFACE_METHOD, Version};
 use crate::octet::{find_token_end, is_tchar, load};
 use crate::span::Span;
@@ -263,8 +263,8 @@ impl RequestHead {
     fn check_authority(
         &mut self,
         bytes: &[u8],
-        seen: Seen,
-        target: &Target,
+        seen: SeenFieldIds,
+        target: &RequestTarget,
         strictness: Strictness,
     ) -> Result<(), HeadFault> {
         if seen.has_repeated(FieldId::Host) {
@@ -299,7 +299,7 @@ impl RequestHead {
         Ok(())
     }
 
-    fn check_body(&mut self, bytes: &[u8], seen: Seen) -> Result<(), HeadFault> {
+    fn check_body(&mut self, bytes: &[u8], seen: SeenFieldIds) -> Result<(), HeadFault> {
         self.body = match parse_announced(bytes, &self.fields, seen, self.version)? {
             Announced::Nothing => RequestBody::None,
             Announced::Length(length) => RequestBody::Length(length),
@@ -332,7 +332,7 @@ impl RequestHead {
         Ok(())
     }
 
-    fn check_connection(&mut self, bytes: &[u8], seen: Seen) -> Result<(), HeadFault> {
+    fn check_connection(&mut self, bytes: &[u8], seen: SeenFieldIds) -> Result<(), HeadFault> {
         let options = parse_connection(bytes, &mut self.fields, seen)?;
         self.keep_alive = options.keeps_alive(self.version);
         self.has_upgrade = options.has_upgrade && seen.has(FieldId::Upgrade);

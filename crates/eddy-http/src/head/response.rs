@@ -9,14 +9,14 @@ use crate::span::Span;
 
 /// What a response answers, as far as that decides how it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ResponseContext {
     /// The request's method.
     pub method: Method,
     /// Whether the request offers to switch protocols.
     pub has_upgrade: bool,
 }
 
-impl Asked {
+impl ResponseContext {
     /// A request that offers to switch protocols.
     pub fn upgrade(method: Method) -> Self {
         Self { method, has_upgrade: true }
@@ -35,7 +35,7 @@ impl Asked {
     }
 }
 
-impl From<Method> for Asked {
+impl From<Method> for ResponseContext {
     fn from(method: Method) -> Self {
         Self { method, has_upgrade: false }
     }
@@ -91,7 +91,7 @@ impl ResponseHead {
         &mut self,
         bytes: &[u8],
         limits: &HeadLimits,
-        asked: impl Into<Asked>,
+        asked: impl Into<ResponseContext>,
     ) -> Result<(), HeadFault> {
         self.parse_with(bytes, limits, asked.into(), Strictness::Peer)
     }
@@ -100,7 +100,7 @@ impl ResponseHead {
         &mut self,
         bytes: &[u8],
         limits: &HeadLimits,
-        asked: Asked,
+        asked: ResponseContext,
         strictness: Strictness,
     ) -> Result<(), HeadFault> {
         if bytes.len() > limits.head_bytes_max as usize {
@@ -124,7 +124,7 @@ impl ResponseHead {
         &mut self,
         bytes: &[u8],
         limits: &HeadLimits,
-        asked: impl Into<Asked>,
+        asked: impl Into<ResponseContext>,
     ) -> Result<Option<usize>, HeadFault> {
         let window = bytes.get(..limits.head_bytes_max as usize).unwrap_or(bytes);
         match self.parse_front(window, limits, asked.into(), Strictness::Peer) {
@@ -140,7 +140,7 @@ impl ResponseHead {
         &mut self,
         bytes: &[u8],
         limits: &HeadLimits,
-        asked: Asked,
+        asked: ResponseContext,
         strictness: Strictness,
     ) -> Result<usize, HeadFault> {
         let mut fields = std::mem::take(&mut self.fields);

@@ -15,7 +15,7 @@ use crate::octet::{find_text_end, is_tchar};
 /// Linear in the bytes of a head however they are cut; no allocation.
 #[derive(Clone, Debug)]
 pub struct HeadScanner {
-    kind: Kind,
+    kind: HeadKind,
     /// Bytes that need no second look.
     at: usize,
     /// Where the current line begins.
@@ -25,7 +25,7 @@ pub struct HeadScanner {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum HeadKind {
     Request,
     Response,
 }
@@ -39,12 +39,12 @@ impl Default for HeadScanner {
 impl HeadScanner {
     /// A scanner for requests. It tolerates exactly one CR LF before the head (RFC 9112 §2.2).
     pub fn new() -> Self {
-        Self { kind: Kind::Request, at: 0, line_start: 0, lines: 0 }
+        Self { kind: HeadKind::Request, at: 0, line_start: 0, lines: 0 }
     }
 
     /// A scanner for responses.
     pub fn for_responses() -> Self {
-        Self { kind: Kind::Response, ..Self::new() }
+        Self { kind: HeadKind::Response, ..Self::new() }
     }
 
     /// Makes ready for the next head.
@@ -64,7 +64,7 @@ impl HeadScanner {
     /// # Errors
     /// A [`HeadFault`]. Not all faults are found here: the parser has the last word.
     pub fn scan(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
-        if self.kind == Kind::Request && self.line_start == 0 && !self.skip_line_end(bytes)? {
+        if self.kind == HeadKind::Request && self.line_start == 0 && !self.skip_line_end(bytes)? {
             return Ok(None);
         }
         loop {
@@ -115,7 +115,7 @@ impl HeadScanner {
 
     /// Checks the first byte of the current line, if it is there.
     fn check_start(&self, bytes: &[u8]) -> Result<(), HeadFault> {
-        if self.lines == 0 && self.kind == Kind::Response {
+        if self.lines == 0 && self.kind == HeadKind::Response {
             let is_start = bytes.iter().zip(RESPONSE_START).all(|(a, b)| a == b);
             return if is_start { Ok(()) } else { Err(HeadFault::BadStart) };
         }
@@ -132,7 +132,7 @@ impl HeadScanner {
 
     /// Checks a first line that ends at `end`, or goes on there.
     fn check_first_line(&self, bytes: &[u8], end: usize, limits: &HeadLimits) -> Result<(), HeadFault> {
-        if self.kind == Kind::Response {
+        if self.kind == HeadKind::Response {
             return Ok(());
         }
         let line = bytes.get(self.line_start..end).unwrap_or_default();
@@ -151,7 +151,7 @@ impl HeadScanner {
 
     /// Checks the version that a request line ends with.
     fn check_version(&self, bytes: &[u8], end: usize) -> Result<(), HeadFault> {
-        if self.kind == Kind::Response {
+        if self.kind == HeadKind::Response {
             return Ok(());
         }
         let start = end.saturating_sub(VERSION_BYTES).max(self.line_start);

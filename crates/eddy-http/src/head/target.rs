@@ -24,7 +24,7 @@ pub enum TargetForm {
 
 /// A target taken apart.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Target {
+pub(super) struct RequestTarget {
     pub(super) form: TargetForm,
     pub(super) whole: Span,
     pub(super) path: Span,
@@ -39,7 +39,7 @@ pub(super) fn parse_target(
     at: usize,
     method: Method,
     target_bytes_max: u32,
-) -> Result<Target, HeadFault> {
+) -> Result<RequestTarget, HeadFault> {
     let text = bytes.get(at..).unwrap_or_default();
     let path_end = at + find_path_end(text);
     let query = bytes.get(path_end..).and_then(|rest| rest.strip_prefix(b"?"));
@@ -58,7 +58,7 @@ pub(super) fn parse_target(
     let query = query.map(|_| Span::new(path_end + 1, end));
     let text = whole.of(bytes);
     if method == Method::Connect {
-        return Ok(Target {
+        return Ok(RequestTarget {
             form: TargetForm::Authority,
             whole,
             path: Span::new(end, end),
@@ -67,8 +67,8 @@ pub(super) fn parse_target(
         });
     }
     match text {
-        [b'/', ..] => Ok(Target { form: TargetForm::Origin, whole, path, query, authority: None }),
-        b"*" => Ok(Target { form: TargetForm::Asterisk, whole, path, query: None, authority: None }),
+        [b'/', ..] => Ok(RequestTarget { form: TargetForm::Origin, whole, path, query, authority: None }),
+        b"*" => Ok(RequestTarget { form: TargetForm::Asterisk, whole, path, query: None, authority: None }),
         _ => parse_absolute(bytes, whole, path_end, query),
     }
 }
@@ -79,7 +79,7 @@ fn parse_absolute(
     whole: Span,
     path_end: usize,
     query: Option<Span>,
-) -> Result<Target, HeadFault> {
+) -> Result<RequestTarget, HeadFault> {
     let text = whole.of(bytes);
     let scheme_len = [b"http://".as_slice(), b"https://"]
         .into_iter()
@@ -89,7 +89,7 @@ fn parse_absolute(
     let start = whole.start as usize + scheme_len;
     let rest = bytes.get(start..path_end).ok_or(HeadFault::BadTarget)?;
     let authority_end = start + rest.iter().position(|&byte| byte == b'/').unwrap_or(rest.len());
-    Ok(Target {
+    Ok(RequestTarget {
         form: TargetForm::Absolute,
         whole,
         path: Span::new(authority_end, path_end),

@@ -1,17 +1,17 @@
 //! The client's half: requests that are sent, and what comes of them.
 
 use super::code::{ErrorCode, Refused};
-use super::connection::{Http2, Leaving, Role, Stage};
+use super::connection::{Http2, Http2ReadStage, Http2Role, Leaving};
 use super::fields::Unanswered;
 use super::frame::{STREAM_MAX, number};
-use super::hpack::{Asked, encode_asked};
+use super::hpack::{PseudoHeaders, encode_asked};
 use super::send::{Lines, encode_lines, split_line};
-use super::stream::{Gone, Loss, Stream};
+use super::stream::{Gone, Http2StreamState, Loss};
 use crate::websocket::websocket_accept;
 
 /// A request whose head was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedStream {
     /// Its stream.
     pub stream: u32,
     /// How long its head was as text.
@@ -21,7 +21,7 @@ pub struct Opened {
 impl Http2 {
     /// Whether requests may be sent at all: neither side has taken its leave.
     pub fn may_open(&self) -> bool {
-        self.stage != Stage::Over
+        self.stage != Http2ReadStage::Over
             && self.leaving == Leaving::No
             && self.goaway.is_none()
             && self.last < STREAM_MAX - 2
@@ -34,7 +34,7 @@ impl Http2 {
 
     /// Whether the server has told of itself, as all do first.
     pub fn is_settled(&self) -> bool {
-        self.stage == Stage::Frames
+        self.stage == Http2ReadStage::Frames
     }
 
     /// Whether the server takes requests for WebSockets, once it has told of itself.
@@ -60,8 +60,8 @@ impl Http2 {
     ///
     /// # Spec
     /// RFC 8441 §4, §5
-    pub fn open(&mut self, text: &[u8], ends: bool) -> Result<Opened, Gone> {
-        let Role::Client { scheme } = self.role else { return Err(Gone) };
+    pub fn open(&mut self, text: &[u8], ends: bool) -> Result<OpenedStream, Gone> {
+        let Http2Role::Client { scheme } = self.role else { return Err(Gone) };
         if !self.may_open() || self.streams.len() >= self.streams_max() as usize {
             return Err(Gone);
         }
@@ -76,7 +76,7 @@ impl Http2 {
             Some(_) => return Err(Gone),
         };
         let ends = ends && accept.is_none();
-        let asked = Asked {
+        let asked = PseudoHeaders {
             method: if accept.is_some() { b"CONNECT" } else { method },
             scheme,
             authority: value_of(Lines(lines.0), b"host").unwrap_or_default(),
@@ -89,14 +89,14 @@ impl Http2 {
         encode_lines(&mut block, &mut self.sent_name, &mut lines, without);
         let id = if self.last == 0 { 1 } else { self.last + 2 };
         self.last = id;
-        let mut stream = Stream::new(self.limits.stream_window, self.peer.stream_window);
+        let mut stream = Http2StreamState::new(self.limits.stream_window, self.peer.stream_window);
         stream.is_for_head = method == b"HEAD";
         stream.is_tunnel = accept.is_some();
         stream.accept = accept;
         stream.is_send_ended = ends;
         self.streams.insert(id, stream);
         self.write_block(id, block, ends);
-        Ok(Opened { stream: id, length: text.len() - lines.0.len() })
+        Ok(OpenedStream { stream: id, length: text.len() - lines.0.len() })
     }
 
     /// What became of a request that was lost.
@@ -155,7 +155,7 @@ impl Http2 {
         if payload.len() < 8 {
             return Err(Refused::FRAME_SIZE);
         }
-        let Role::Client { .. } = self.role else {
+        let Http2Role::Client { .. } = self.role else {
             // What we may still open is nothing anyway.
             return Ok(());
         };
@@ -175,21 +175,21 @@ impl Http2 {
 
     /// Sends no more requests, and tells the server once all are answered.
     pub(super) fn leave_as_client(&mut self) {
-        if self.stage != Stage::Over && self.leaving == Leaving::No {
+        if self.stage != Http2ReadStage::Over && self.leaving == Leaving::No {
             self.leaving = Leaving::Last(0);
             self.say_goodbye();
         }
     }
 
     /// Lets a stream go as a client: the server is told where its answer is not wanted any more, or no more of the request comes.
-    pub(super) fn finish_request(&mut self, id: u32, stream: &Stream, code: ErrorCode) {
+    pub(super) fn finish_request(&mut self, id: u32, stream: &Http2StreamState, code: ErrorCode) {
         if stream.is_recv_ended {
             self.meter.answered();
         }
         // Of an answer that is there but for its end there is nothing to be called off.
         let is_whole = stream.is_recv_ended || (stream.is_answered && stream.owed == Some(0));
         let is_cut = !stream.is_recv_ended || !stream.is_send_ended;
-        if self.stage != Stage::Over && !(is_whole && stream.is_send_ended) {
+        if self.stage != Http2ReadStage::Over && !(is_whole && stream.is_send_ended) {
             self.write_reset(id, code);
         }
         self.note_ended(id, is_cut);
@@ -197,7 +197,7 @@ impl Http2 {
     }
 
     fn say_goodbye(&mut self) {
-        if self.stage != Stage::Over && self.leaving == Leaving::Last(0) && self.streams.is_empty() {
+        if self.stage != Http2ReadStage::Over && self.leaving == Leaving::Last(0) && self.streams.is_empty() {
             self.write_goaway(0, ErrorCode::NoError);
         }
     }

@@ -3,14 +3,14 @@
 use super::frame::{self, FrameHead};
 use super::hpack::Decoder;
 use super::test_frames::{ENDS, OPEN, PREFACE, block, fields_with_repeats, frame, words};
-use super::{Abuse, ErrorCode, Gone, Http2, Http2Fault, Http2Limits, Loss, Reading};
+use super::{Abuse, BodyReadResult, ErrorCode, Gone, Http2, Http2Fault, Http2Limits, Loss};
 use crate::head::HeadFault;
 
 const GET: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: x.example\r\n\r\n";
 const POST: &[u8] = b"POST /a HTTP/1.1\r\nHost: x.example\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 /// A server that says what it likes.
-struct Server {
+struct Http2TestServer {
     client: Http2,
     decoder: Decoder,
 }
@@ -27,7 +27,7 @@ fn head(stream: u32, flags: u8, fields: &[(&str, &str)]) -> Vec<u8> {
     frame(frame::HEADERS, flags, stream, &block(fields))
 }
 
-impl Server {
+impl Http2TestServer {
     fn new(limits: Http2Limits) -> Self {
         let mut server = Self { client: Http2::client("http", limits, 0), decoder: Decoder::new() };
         assert!(server.client.output().starts_with(PREFACE));
@@ -60,12 +60,12 @@ impl Server {
     }
 
     /// All that can be read of an answer now, and what is after it.
-    fn reads(&mut self, stream: u32) -> Result<(String, Reading), Gone> {
+    fn reads(&mut self, stream: u32) -> Result<(String, BodyReadResult), Gone> {
         let mut all = Vec::new();
         let mut room = [0; 1000];
         loop {
             let reading = self.client.read(stream, &mut room)?;
-            let Reading::Bytes(count) = reading else {
+            let BodyReadResult::Bytes(count) = reading else {
                 return Ok((String::from_utf8(all).unwrap(), reading));
             };
             all.extend_from_slice(&room[..count]);
@@ -73,8 +73,8 @@ impl Server {
     }
 }
 
-fn server() -> Server {
-    Server::new(Http2Limits::default())
+fn server() -> Http2TestServer {
+    Http2TestServer::new(Http2Limits::default())
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_request_goes_as_frames_and_its_answer_comes_as_text() {
     client.written(client.output().len());
     let text = b"PUT /a?b HTTP/1.1\r\nX-A: b\r\nHost: x.example:1\r\nTE: trailers\r\nConnection: TE\r\nTransfer-Encoding: chunked\r\nCookie: c\r\n\r\nbody";
     let opened = client.open(text, false).unwrap();
-    let mut server = Server { client, decoder: Decoder::new() };
+    let mut server = Http2TestServer { client, decoder: Decoder::new() };
     assert_eq!((&text[opened.length..], opened.stream), (b"body".as_slice(), 1));
     let words =
         "head 1 end=0 :method=PUT :scheme=https :authority=x.example:1 :path=/a?b x-a=b te=trailers cookie=c";
@@ -99,9 +99,9 @@ fn a_request_goes_as_frames_and_its_answer_comes_as_text() {
     server.says(&head(1, OPEN, &[(":status", "200"), ("x-y", "z"), ("content-length", "5")])).unwrap();
     server.says(&frame(frame::DATA, 0, 1, b"hello")).unwrap();
     let heads = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nx-y: z\r\ncontent-length: 5\r\n\r\n";
-    assert_eq!(server.reads(1), Ok((format!("{heads}hello"), Reading::Nothing)));
+    assert_eq!(server.reads(1), Ok((format!("{heads}hello"), BodyReadResult::Nothing)));
     server.says(&head(1, ENDS, &[("grpc-status", "0")])).unwrap();
-    assert_eq!(server.reads(1), Ok((String::new(), Reading::End)));
+    assert_eq!(server.reads(1), Ok((String::new(), BodyReadResult::End)));
     assert_eq!(server.client.trailers(1), b"0\r\ngrpc-status: 0\r\n\r\n");
     assert!(server.client.has_body(1));
     server.client.finish(1, ErrorCode::Cancel);
@@ -120,7 +120,7 @@ fn an_answer_without_a_body_is_known_by_its_head() {
         let id = server.asks(text, true);
         server.says(&head(id, ENDS, &fields)).unwrap();
         assert!(!server.client.has_body(id));
-        assert_eq!(server.reads(id).unwrap().1, Reading::End, "{fields:?}");
+        assert_eq!(server.reads(id).unwrap().1, BodyReadResult::End, "{fields:?}");
     }
 }
 
@@ -225,7 +225,7 @@ fn what_the_server_has_not_looked_at_is_known() {
     assert!(!server.client.may_open() && !server.client.is_over());
     assert_eq!(server.client.open(GET, true), Err(Gone));
     server.says(&head(5, ENDS, &[(":status", "204")])).unwrap();
-    assert_eq!(server.reads(5).unwrap().1, Reading::End);
+    assert_eq!(server.reads(5).unwrap().1, BodyReadResult::End);
     for id in [1, 3, 5, 7] {
         assert_eq!(server.reads(id).is_err(), id != 5);
         server.client.finish(id, ErrorCode::Cancel);
@@ -242,8 +242,8 @@ fn what_the_server_has_not_looked_at_is_known() {
 
 #[test]
 fn a_whole_answer_is_read_whatever_becomes_of_the_rest() {
-    type End = fn(&mut Server);
-    let ends: [End; 3] = [
+    type ServerEnd = fn(&mut Http2TestServer);
+    let ends: [ServerEnd; 3] = [
         |server| server.says(&reset(1, 0)).unwrap(),
         |server| server.client.cut(),
         |server| server.client.end(ErrorCode::Protocol),
@@ -257,7 +257,7 @@ fn a_whole_answer_is_read_whatever_becomes_of_the_rest() {
         assert_eq!(server.client.send_data(1, b"more", &[], false), Err(Gone));
         assert_eq!(
             server.reads(1),
-            Ok(("HTTP/1.1 413 Content Too Large\r\n\r\nno".to_owned(), Reading::End))
+            Ok(("HTTP/1.1 413 Content Too Large\r\n\r\nno".to_owned(), BodyReadResult::End))
         );
         server.hears();
         server.client.finish(1, ErrorCode::Cancel);
@@ -416,7 +416,7 @@ fn answers_out_of_proportion_to_what_came_end_the_link() {
 
 #[test]
 fn answers_out_of_proportion_are_held_for_few_requests_at_once() {
-    let mut server = Server::new(Http2Limits { budget: 1_000_000, ..Http2Limits::default() });
+    let mut server = Http2TestServer::new(Http2Limits { budget: 1_000_000, ..Http2Limits::default() });
     let mut taken = Vec::new();
     for round in 0..20 {
         let id = server.asks(GET, true);
@@ -487,7 +487,7 @@ fn no_bytes_make_it_panic() {
             }
             while let Some(id) = client.next_woken() {
                 let mut room = [0; 50];
-                if let Ok(Reading::Bytes(count)) = client.read(id, &mut room) {
+                if let Ok(BodyReadResult::Bytes(count)) = client.read(id, &mut room) {
                     answers += usize::from(room[..count].starts_with(b"HTTP/1.1 "));
                 }
                 let _ = client.send_data(id, b"abc", b"def", random(2) == 0);
@@ -525,7 +525,7 @@ fn a_websocket_is_asked_for_as_a_tunnel_and_agreement_comes_as_a_switch() {
     server.says(&head_of(1, "200", &[])).unwrap();
     server.says(&frame(frame::DATA, 0, 1, b"hello")).unwrap();
     let agreed = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\nhello";
-    assert_eq!(server.reads(1), Ok((agreed.to_owned(), Reading::Nothing)));
+    assert_eq!(server.reads(1), Ok((agreed.to_owned(), BodyReadResult::Nothing)));
     assert_eq!(server.client.send_data(1, b"and back", b"", false), Ok(8));
     assert_eq!(server.hears(), ["data 1 8 end=0"]);
     // A refusal is an answer like any other; agreement has no length.

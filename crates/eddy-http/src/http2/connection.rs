@@ -7,10 +7,10 @@ use super::fields::FieldList;
 use super::frame::{self, STREAM_MAX, write_frame};
 use super::hpack::Decoder;
 use super::limits::Http2Limits;
-use super::meter::Meter;
+use super::meter::AbuseMeter;
 use super::preface::PREFACE;
 use super::settings::{PeerSettings, WINDOW, write_own};
-use super::stream::{Gone, H2Head, Loss, Reading, Side, Stream, Unread};
+use super::stream::{BodyReadResult, Gone, H2Head, Http2StreamState, Loss, ResetInitiator, Unread};
 
 /// Once so much waits to be written, streams wait with their data, and nothing more is to be read.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
@@ -39,20 +39,20 @@ pub(super) const LEAVING: [u8; 8] = *b"eddy.bye";
 #[derive(Debug)]
 pub struct Http2 {
     pub(super) limits: Http2Limits,
-    pub(super) role: Role,
-    pub(super) stage: Stage,
+    pub(super) role: Http2Role,
+    pub(super) stage: Http2ReadStage,
     pub(super) peer: PeerSettings,
     pub(super) decoder: Decoder,
     pub(super) fields: FieldList,
     /// The block of fields that has begun and not ended.
     pub(super) block: Option<Block>,
     pub(super) block_bytes: Vec<u8>,
-    pub(super) streams: BTreeMap<u32, Stream>,
+    pub(super) streams: BTreeMap<u32, Http2StreamState>,
     /// The last stream that the client has opened.
     pub(super) last: u32,
     /// The last stream that the server looks at, once it has taken its leave from us.
     pub(super) goaway: Option<u32>,
-    pub(super) ended: VecDeque<Ended>,
+    pub(super) ended: VecDeque<EndedStream>,
     pub(super) send_window: i64,
     pub(super) recv_window: i64,
     /// What was read of all streams, and is to be told to the client.
@@ -65,7 +65,7 @@ pub struct Http2 {
     /// Memory for blocks of fields and their names on their way out.
     pub(super) sent_block: Vec<u8>,
     pub(super) sent_name: Vec<u8>,
-    pub(super) meter: Meter,
+    pub(super) meter: AbuseMeter,
     pub(super) leaving: Leaving,
     opened: VecDeque<u32>,
     pub(super) woken: VecDeque<u32>,
@@ -75,7 +75,7 @@ pub struct Http2 {
 
 /// Which side of the connection is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum Http2Role {
     Server,
     /// The scheme of what it asks for: `http` or `https`.
     Client {
@@ -85,7 +85,7 @@ pub(super) enum Role {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum Http2ReadStage {
     Preface,
     /// The peer's settings, which come first.
     Settings,
@@ -116,7 +116,7 @@ pub(super) enum Purpose {
 
 /// A stream that has ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
+pub(super) struct EndedStream {
     pub(super) stream: u32,
     /// Whether we ended it while the peer might still be sending.
     pub(super) is_cut: bool,
@@ -135,17 +135,23 @@ pub(super) enum Leaving {
 impl Http2 {
     /// The server's side of a connection that was just opened; what we tell of ourselves is to be written.
     pub fn new(limits: Http2Limits, now_ms: u64) -> Self {
-        Self::with(Role::Server, Stage::Preface, Vec::new(), limits, now_ms)
+        Self::with(Http2Role::Server, Http2ReadStage::Preface, Vec::new(), limits, now_ms)
     }
 
     /// The client's side of a connection that was just opened, to ask for what has this scheme; the preface and what we tell of
     /// ourselves are to be written. Of the limits, `streams_max` is how many requests are sent at once, if the server takes as
     /// many.
     pub fn client(scheme: &'static str, limits: Http2Limits, now_ms: u64) -> Self {
-        Self::with(Role::Client { scheme }, Stage::Settings, PREFACE.to_vec(), limits, now_ms)
+        Self::with(Http2Role::Client { scheme }, Http2ReadStage::Settings, PREFACE.to_vec(), limits, now_ms)
     }
 
-    fn with(role: Role, stage: Stage, mut out: Vec<u8>, limits: Http2Limits, now_ms: u64) -> Self {
+    fn with(
+        role: Http2Role,
+        stage: Http2ReadStage,
+        mut out: Vec<u8>,
+        limits: Http2Limits,
+        now_ms: u64,
+    ) -> Self {
         write_own(&mut out, &limits, role);
         Self {
             limits,
@@ -168,7 +174,7 @@ impl Http2 {
             has_sent_block: false,
             sent_block: Vec::new(),
             sent_name: Vec::new(),
-            meter: Meter::new(limits.budget, now_ms),
+            meter: AbuseMeter::new(limits.budget, now_ms),
             leaving: Leaving::No,
             opened: VecDeque::new(),
             woken: VecDeque::new(),
@@ -232,7 +238,7 @@ impl Http2 {
     /// Whether nothing more comes and nothing more is to be done but to write what there is.
     pub fn is_over(&self) -> bool {
         let is_last = matches!(self.leaving, Leaving::Last(_)) || self.goaway.is_some();
-        self.stage == Stage::Over || (is_last && self.streams.is_empty())
+        self.stage == Http2ReadStage::Over || (is_last && self.streams.is_empty())
     }
 
     /// Begins the end: the peer is told. A client is, once it has heard, told which request was the last; a server, once all of
@@ -241,10 +247,10 @@ impl Http2 {
     /// # Spec
     /// RFC 9113 §6.8
     pub fn leave(&mut self) {
-        if self.role != Role::Server {
+        if self.role != Http2Role::Server {
             return self.leave_as_client();
         }
-        if self.stage != Stage::Over && self.leaving == Leaving::No {
+        if self.stage != Http2ReadStage::Over && self.leaving == Leaving::No {
             self.leaving = Leaving::Told;
             self.write_goaway(STREAM_MAX, ErrorCode::NoError);
             write_frame(&mut self.out, frame::PING, 0, 0, &LEAVING);
@@ -253,7 +259,7 @@ impl Http2 {
 
     /// Tells the client that the last request was the last.
     pub fn leave_now(&mut self) {
-        if self.stage != Stage::Over && !matches!(self.leaving, Leaving::Last(_)) {
+        if self.stage != Http2ReadStage::Over && !matches!(self.leaving, Leaving::Last(_)) {
             self.leaving = Leaving::Last(self.last);
             self.write_goaway(self.last, ErrorCode::NoError);
         }
@@ -261,24 +267,24 @@ impl Http2 {
 
     /// Ends the connection with everything on it.
     pub fn end(&mut self, code: ErrorCode) {
-        if self.stage != Stage::Over {
-            self.stage = Stage::Over;
-            self.write_goaway(if self.role == Role::Server { self.last } else { 0 }, code);
+        if self.stage != Http2ReadStage::Over {
+            self.stage = Http2ReadStage::Over;
+            self.write_goaway(if self.role == Http2Role::Server { self.last } else { 0 }, code);
         }
         self.lose_all(Loss::Broken);
     }
 
     /// Takes note that the stream of bytes has ended: nobody waits for an answer, and none comes.
     pub fn cut(&mut self) {
-        self.stage = Stage::Over;
+        self.stage = Http2ReadStage::Over;
         self.lose_all(Loss::Cut);
     }
 
     fn lose_all(&mut self, loss: Loss) {
         for (id, stream) in &mut self.streams {
             match self.role {
-                Role::Server => stream.end_both(Side::Peer),
-                Role::Client { .. } => stream.lose(loss),
+                Http2Role::Server => stream.end_both(ResetInitiator::Peer),
+                Http2Role::Client { .. } => stream.lose(loss),
             }
             self.woken.push_back(*id);
         }
@@ -293,7 +299,7 @@ impl Http2 {
     ///
     /// # Errors
     /// When the client has taken its request back, or ours was lost.
-    pub fn read(&mut self, id: u32, room: &mut [u8]) -> Result<Reading, Gone> {
+    pub fn read(&mut self, id: u32, room: &mut [u8]) -> Result<BodyReadResult, Gone> {
         let stream = self.streams.get_mut(&id).ok_or(Gone)?;
         let unread = stream.unread();
         if stream.reset.is_some() && unread.is_empty() {
@@ -302,7 +308,7 @@ impl Http2 {
         let count = unread.len().min(room.len());
         if count == 0 {
             let is_end = stream.is_recv_ended && unread.is_empty();
-            return Ok(if is_end { Reading::End } else { Reading::Nothing });
+            return Ok(if is_end { BodyReadResult::End } else { BodyReadResult::Nothing });
         }
         if let (Some(room), Some(unread)) = (room.get_mut(..count), unread.get(..count)) {
             room.copy_from_slice(unread);
@@ -310,7 +316,7 @@ impl Http2 {
         let of_data = stream.consume(count);
         self.release_stream(id, of_data);
         self.release(of_data);
-        Ok(Reading::Bytes(count))
+        Ok(BodyReadResult::Bytes(count))
     }
 
     /// Whether a body can be read: there is some of it, or its end, or the peer is gone.
@@ -345,15 +351,15 @@ impl Http2 {
         self.stalled.retain(|stalled| *stalled != id);
         self.release(stream.unread_data());
         match stream.reset {
-            Some(Side::Peer) => self.note_ended(id, false),
+            Some(ResetInitiator::Peer) => self.note_ended(id, false),
             // It was noted when it was reset.
-            Some(Side::Own) => {}
-            None if self.role == Role::Server => self.finish_answer(id, &stream, code),
+            Some(ResetInitiator::Own) => {}
+            None if self.role == Http2Role::Server => self.finish_answer(id, &stream, code),
             None => self.finish_request(id, &stream, code),
         }
     }
 
-    fn finish_answer(&mut self, id: u32, stream: &Stream, code: ErrorCode) {
+    fn finish_answer(&mut self, id: u32, stream: &Http2StreamState, code: ErrorCode) {
         if stream.is_send_ended {
             self.meter.answered();
         }
@@ -379,7 +385,7 @@ impl Http2 {
         if self.ended.len() == ENDED_MAX {
             self.ended.pop_front();
         }
-        self.ended.push_back(Ended { stream, is_cut });
+        self.ended.push_back(EndedStream { stream, is_cut });
     }
 
     pub(super) fn note_opened(&mut self, id: u32) {
@@ -399,7 +405,7 @@ impl Http2 {
     /// Lets the peer send as much more on the connection, once it is worth a frame.
     pub(super) fn release(&mut self, count: usize) {
         self.unreleased += u32::try_from(count).unwrap_or(u32::MAX);
-        if self.stage != Stage::Over && self.unreleased >= self.limits.connection_window / 2 {
+        if self.stage != Http2ReadStage::Over && self.unreleased >= self.limits.connection_window / 2 {
             let more = std::mem::take(&mut self.unreleased);
             self.recv_window += i64::from(more);
             write_frame(&mut self.out, frame::WINDOW_UPDATE, 0, 0, &more.to_be_bytes());

@@ -11,7 +11,7 @@ use super::frame::{self, FLAG_END_STREAM, FLAG_PADDED, FrameHead};
 /// # Cost
 /// A few comparisons a frame; no allocation.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct AbuseMeter {
     /// How much of each kind there was since the budget was last full, to name the one that used it up.
     spent: [u32; ABUSE_LABELS.len()],
     left: u32,
@@ -95,7 +95,7 @@ impl Abuse {
     }
 }
 
-impl Meter {
+impl AbuseMeter {
     /// A meter with a full budget.
     pub(super) fn new(budget: u32, now_ms: u64) -> Self {
         Self { spent: [0; ABUSE_LABELS.len()], left: budget, budget, refilled_ms: now_ms }
@@ -212,7 +212,7 @@ mod tests {
 
     /// How many of a frame are taken at once.
     fn taken(frame: &FrameHead, first: u8) -> (usize, Abuse) {
-        let mut meter = Meter::new(BUDGET, 0);
+        let mut meter = AbuseMeter::new(BUDGET, 0);
         for count in 0..100_000 {
             if let Err(abuse) = meter.frame(frame, Some(first)) {
                 return (count, abuse);
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn time_and_answers_give_the_budget_back() {
-        let mut meter = Meter::new(BUDGET, 0);
+        let mut meter = AbuseMeter::new(BUDGET, 0);
         let ping = frame(frame::PING, 0, 8);
         (0..200).for_each(|_| meter.frame(&ping, None).unwrap());
         meter.frame(&ping, None).unwrap_err();
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn small_ticks_of_the_clock_add_up() {
-        let mut meter = Meter::new(BUDGET, 0);
+        let mut meter = AbuseMeter::new(BUDGET, 0);
         let ping = frame(frame::PING, 0, 8);
         (0..200).for_each(|_| meter.frame(&ping, None).unwrap());
         (1..=1_000).for_each(|now_ms| meter.refill(now_ms));

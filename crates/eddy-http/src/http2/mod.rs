@@ -25,10 +25,10 @@ mod test_frames;
 #[cfg(test)]
 mod tests;
 
-pub use client::Opened;
+pub use client::OpenedStream;
 pub use code::{ErrorCode, Http2Fault};
 pub use connection::Http2;
 pub use limits::Http2Limits;
 pub use meter::{ABUSE_LABELS, Abuse};
 pub use preface::{Spoken, spoken};
-pub use stream::{Gone, H2Head, Loss, Reading, Unread};
+pub use stream::{BodyReadResult, Gone, H2Head, Loss, Unread};

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 
 use super::code::{ErrorCode, Http2Fault, Refused};
-use super::connection::{Block, Http2, LEAVING, Leaving, Purpose, Role, Stage};
+use super::connection::{Block, Http2, Http2ReadStage, Http2Role, LEAVING, Leaving, Purpose};
 use super::frame::{
     self, FLAG_ACK, FLAG_END_HEADERS, FLAG_END_STREAM, FLAG_PADDED, FLAG_PRIORITY, FRAME_BYTES_MAX,
     FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, write_frame,
 };
 use super::preface::PREFACE;
 use super::settings::write_ack;
-use super::stream::{Loss, Side, Stream, Unwanted};
+use super::stream::{Http2StreamState, Loss, ResetInitiator, Unwanted};
 use crate::head::HeadFault;
 
 /// The memory that a block of fields came in is freed above this.
@@ -42,8 +42,8 @@ impl Http2 {
     /// Takes the preface or a frame; how many bytes, 0 where it is not whole.
     fn receive_one(&mut self, bytes: &[u8]) -> Result<usize, Http2Fault> {
         match self.stage {
-            Stage::Over => return Ok(0),
-            Stage::Preface => {
+            Http2ReadStage::Over => return Ok(0),
+            Http2ReadStage::Preface => {
                 let count = bytes.len().min(PREFACE.len());
                 if bytes.get(..count) != PREFACE.get(..count) {
                     return Err(Http2Fault::Protocol(ErrorCode::Protocol));
@@ -51,10 +51,10 @@ impl Http2 {
                 if count < PREFACE.len() {
                     return Ok(0);
                 }
-                self.stage = Stage::Settings;
+                self.stage = Http2ReadStage::Settings;
                 return Ok(count);
             }
-            Stage::Settings | Stage::Frames => {}
+            Http2ReadStage::Settings | Http2ReadStage::Frames => {}
         }
         let Some(head) = FrameHead::parse(bytes) else { return Ok(0) };
         if head.length > FRAME_BYTES_MAX {
@@ -80,7 +80,7 @@ impl Http2 {
     /// Whether there is at most one such frame for each request of ours, so that it costs the peer nothing.
     fn is_due(&self, head: &FrameHead) -> bool {
         let is_live = || self.streams.get(&head.stream).is_some_and(|stream| stream.reset.is_none());
-        self.role != Role::Server && head.kind == frame::RST_STREAM && is_live()
+        self.role != Http2Role::Server && head.kind == frame::RST_STREAM && is_live()
     }
 
     fn frame(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
@@ -88,11 +88,11 @@ impl Http2 {
         if self.block.as_ref().is_some_and(|block| !continues(block)) {
             return Err(Refused::PROTOCOL);
         }
-        if self.stage == Stage::Settings {
+        if self.stage == Http2ReadStage::Settings {
             if head.kind != frame::SETTINGS || head.has(FLAG_ACK) {
                 return Err(Refused::PROTOCOL);
             }
-            self.stage = Stage::Frames;
+            self.stage = Http2ReadStage::Frames;
         }
         let is_of_connection = matches!(head.kind, frame::SETTINGS | frame::PING | frame::GOAWAY);
         let is_of_stream = matches!(
@@ -132,10 +132,10 @@ impl Http2 {
         };
         // An answer begins with its head.
         let received = match self.role {
-            Role::Client { .. } if stream.reset.is_none() && !stream.is_answered => {
+            Http2Role::Client { .. } if stream.reset.is_none() && !stream.is_answered => {
                 Err(Unwanted::Refused(ErrorCode::Protocol))
             }
-            Role::Client { .. } | Role::Server => {
+            Http2Role::Client { .. } | Http2Role::Server => {
                 stream.receive(data, payload.len(), head.has(FLAG_END_STREAM))
             }
         };
@@ -168,7 +168,7 @@ impl Http2 {
             Some(ended) if ended.is_cut => Ok(()),
             Some(_) => Err(Refused::Connection(ErrorCode::StreamClosed)),
             // Too long ago to tell: those who share the connection are not to suffer for it.
-            None if self.role != Role::Server && !id.is_multiple_of(2) => Ok(()),
+            None if self.role != Http2Role::Server && !id.is_multiple_of(2) => Ok(()),
             // The same, or passed over.
             None => Err(Refused::Connection(ErrorCode::StreamClosed)),
         }
@@ -196,7 +196,7 @@ impl Http2 {
         if id.is_multiple_of(2) {
             return Err(Refused::PROTOCOL);
         }
-        if id > self.last && self.role != Role::Server {
+        if id > self.last && self.role != Http2Role::Server {
             // Nobody has asked.
             return Err(Refused::PROTOCOL);
         }
@@ -209,9 +209,9 @@ impl Http2 {
         }
         if let Some(stream) = self.streams.get(&id) {
             return match stream.reset {
-                Some(Side::Peer) => Err(Refused::Connection(ErrorCode::StreamClosed)),
-                Some(Side::Own) => Ok(Purpose::Nothing),
-                None if self.role != Role::Server && !stream.is_answered => Ok(Purpose::Answer),
+                Some(ResetInitiator::Peer) => Err(Refused::Connection(ErrorCode::StreamClosed)),
+                Some(ResetInitiator::Own) => Ok(Purpose::Nothing),
+                None if self.role != Http2Role::Server && !stream.is_answered => Ok(Purpose::Answer),
                 None => Ok(Purpose::Trailers),
             };
         }
@@ -219,7 +219,7 @@ impl Http2 {
             Some(ended) if ended.is_cut => Ok(Purpose::Nothing),
             Some(_) => Err(Refused::Connection(ErrorCode::StreamClosed)),
             // Too long ago to tell.
-            None if self.role != Role::Server => Ok(Purpose::Nothing),
+            None if self.role != Http2Role::Server => Ok(Purpose::Nothing),
             // Streams are opened in their order.
             None => Err(Refused::PROTOCOL),
         }
@@ -307,7 +307,7 @@ impl Http2 {
         if matches!(arrived.head.fault, Some(HeadFault::HeadTooLarge | HeadFault::TooManyFields)) {
             self.meter.head_refused()?;
         }
-        let mut stream = Stream::new(self.limits.stream_window, self.peer.stream_window);
+        let mut stream = Http2StreamState::new(self.limits.stream_window, self.peer.stream_window);
         stream.excess = excess;
         stream.is_recv_ended = !arrived.head.has_body;
         stream.is_tunnel = arrived.head.is_tunnel;
@@ -361,8 +361,8 @@ impl Http2 {
             return Err(Refused::PROTOCOL);
         }
         match self.role {
-            Role::Server => self.drop_stream(head.stream, Side::Peer),
-            Role::Client { .. } => self.take_reset(head.stream, number(payload)),
+            Http2Role::Server => self.drop_stream(head.stream, ResetInitiator::Peer),
+            Http2Role::Client { .. } => self.take_reset(head.stream, number(payload)),
         }
         if let Some(ended) = self.ended.iter_mut().find(|ended| ended.stream == head.stream) {
             // Nothing crosses our end of it any more.
@@ -440,13 +440,13 @@ impl Http2 {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.loss.get_or_insert(Loss::Broken);
         }
-        self.drop_stream(id, Side::Own);
+        self.drop_stream(id, ResetInitiator::Own);
         self.write_reset(id, code);
         self.note_ended(id, true);
     }
 
     /// Ends a stream for its exchange, which counts among the streams until it has let go.
-    pub(super) fn drop_stream(&mut self, id: u32, by: Side) {
+    pub(super) fn drop_stream(&mut self, id: u32, by: ResetInitiator) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let unread = stream.unread_data();
         stream.end_both(by);

@@ -1,9 +1,9 @@
 //! What the peer is sent.
 
-use super::connection::{Http2, Stage};
+use super::connection::{Http2, Http2ReadStage};
 use super::frame::{self, FLAG_END_HEADERS, FLAG_END_STREAM, FRAME_BYTES_MAX, write_frame, write_frame_head};
 use super::hpack::{encode_field, encode_status};
-use super::stream::{Gone, Stream};
+use super::stream::{Gone, Http2StreamState};
 
 impl Http2 {
     /// Sends the first head of `text`, as eddy writes heads towards a client: interim or final. Answers with its length.
@@ -115,7 +115,7 @@ impl Http2 {
         block.clear();
         block.shrink_to(KEPT_BYTES_MAX);
         self.sent_block = block;
-        debug_assert!(self.stage != Stage::Preface, "nothing is answered before it was asked");
+        debug_assert!(self.stage != Http2ReadStage::Preface, "nothing is answered before it was asked");
     }
 }
 
@@ -136,7 +136,10 @@ pub(super) fn encode_lines(block: &mut Vec<u8>, name: &mut Vec<u8>, lines: &mut 
 }
 
 /// A stream that can still be written to.
-fn open(streams: &mut std::collections::BTreeMap<u32, Stream>, id: u32) -> Option<&mut Stream> {
+fn open(
+    streams: &mut std::collections::BTreeMap<u32, Http2StreamState>,
+    id: u32,
+) -> Option<&mut Http2StreamState> {
     streams.get_mut(&id).filter(|stream| stream.reset.is_none() && !stream.is_send_ended)
 }
 

@@ -1,7 +1,7 @@
 //! What each side tells the other of itself.
 
 use super::code::{ErrorCode, Refused};
-use super::connection::Role;
+use super::connection::Http2Role;
 use super::frame::{self, FLAG_ACK, FRAME_BYTES_MAX, STREAM_MAX, write_frame};
 use super::limits::Http2Limits;
 
@@ -46,7 +46,7 @@ impl PeerSettings {
     ///
     /// # Spec
     /// RFC 9113 §6.5.2, RFC 8441 §3
-    pub(super) fn take(&mut self, payload: &[u8], role: Role) -> Result<(), Refused> {
+    pub(super) fn take(&mut self, payload: &[u8], role: Http2Role) -> Result<(), Refused> {
         let (settings, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() {
             return Err(Refused::FRAME_SIZE);
@@ -55,7 +55,7 @@ impl PeerSettings {
             let value = u32::from_be_bytes([*v0, *v1, *v2, *v3]);
             match u16::from_be_bytes([*i0, *i1]) {
                 // A server may say that there is none (RFC 9113 §6.5.2).
-                ENABLE_PUSH if value > u32::from(role == Role::Server) => return Err(Refused::PROTOCOL),
+                ENABLE_PUSH if value > u32::from(role == Http2Role::Server) => return Err(Refused::PROTOCOL),
                 INITIAL_WINDOW_SIZE if value > STREAM_MAX => {
                     return Err(Refused::Connection(ErrorCode::FlowControl));
                 }
@@ -77,10 +77,10 @@ impl PeerSettings {
 }
 
 /// Writes what we tell of ourselves, and the window of the connection.
-pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Role) {
+pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Http2Role) {
     let of_role: &[(u16, u32)] = match role {
-        Role::Server => &[(MAX_CONCURRENT_STREAMS, limits.streams_max), (ENABLE_CONNECT_PROTOCOL, 1)],
-        Role::Client { .. } => &[(ENABLE_PUSH, 0)],
+        Http2Role::Server => &[(MAX_CONCURRENT_STREAMS, limits.streams_max), (ENABLE_CONNECT_PROTOCOL, 1)],
+        Http2Role::Client { .. } => &[(ENABLE_PUSH, 0)],
     };
     let of_both =
         [(INITIAL_WINDOW_SIZE, limits.stream_window), (MAX_HEADER_LIST_SIZE, limits.head.head_bytes_max)];

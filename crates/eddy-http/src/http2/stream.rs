@@ -19,7 +19,7 @@ pub struct H2Head {
 
 /// What reading a body brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum BodyReadResult {
     /// This many bytes.
     Bytes(usize),
     /// Nothing yet; the stream is among the woken once there is.
@@ -60,7 +60,7 @@ pub enum Loss {
 
 /// Who has reset a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum ResetInitiator {
     Peer,
     Own,
 }
@@ -78,7 +78,7 @@ pub(super) enum Unwanted {
 
 /// The state of a stream that an exchange has, or will have.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct Http2StreamState {
     /// The head of a request that has come, until its exchange takes it.
     pub(super) head: H2Head,
     /// What has come of the body and was not read; those before `body_start` were. Heads of answers stand before it.
@@ -95,7 +95,7 @@ pub(super) struct Stream {
     /// Whether it is for a tunnel, which has no trailers.
     pub(super) is_tunnel: bool,
     /// By whom the stream was reset, if it was: nothing comes or goes any more.
-    pub(super) reset: Option<Side>,
+    pub(super) reset: Option<ResetInitiator>,
     /// What became of our request, if it was lost.
     pub(super) loss: Option<Loss>,
     /// Data that the peer has announced and not sent, where it has announced any.
@@ -118,7 +118,7 @@ pub(super) struct Stream {
     pub(super) is_send_ended: bool,
 }
 
-impl Stream {
+impl Http2StreamState {
     /// A stream on which nothing has come or gone.
     pub(super) fn new(recv_window: u32, send_window: u32) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl Stream {
         self.is_send_ended = true;
         if !self.is_recv_ended {
             self.loss.get_or_insert(loss);
-            self.reset.get_or_insert(Side::Peer);
+            self.reset.get_or_insert(ResetInitiator::Peer);
         }
     }
 
@@ -183,8 +183,8 @@ impl Stream {
     /// Why it is not wanted; nothing of it is kept then.
     pub(super) fn receive(&mut self, data: &[u8], frame_bytes: usize, ends: bool) -> Result<(), Unwanted> {
         match self.reset {
-            Some(Side::Own) => return Err(Unwanted::Late),
-            Some(Side::Peer) => return Err(Unwanted::Closed),
+            Some(ResetInitiator::Own) => return Err(Unwanted::Late),
+            Some(ResetInitiator::Peer) => return Err(Unwanted::Closed),
             None if self.is_recv_ended => return Err(Unwanted::Refused(ErrorCode::StreamClosed)),
             None => {}
         }
@@ -213,7 +213,7 @@ impl Stream {
     }
 
     /// Ends the stream for both sides; what has come is of no use. Who was first counts.
-    pub(super) fn end_both(&mut self, by: Side) {
+    pub(super) fn end_both(&mut self, by: ResetInitiator) {
         self.reset.get_or_insert(by);
         self.body = Vec::new();
         self.body_start = 0;

@@ -7,11 +7,11 @@ use super::hpack::Decoder;
 use super::test_frames::{
     ENDS, OPEN, PREFACE, block, fields_with_repeats, frame, head_with_repeats, repeats, words,
 };
-use super::{Abuse, Gone, H2Head, Http2, Http2Limits, Reading};
+use super::{Abuse, BodyReadResult, Gone, H2Head, Http2, Http2Limits};
 use crate::head::{HeadFault, HeadLimits};
 
 /// A client that says what it likes.
-struct Client {
+struct Http2TestClient {
     server: Http2,
     decoder: Decoder,
 }
@@ -19,7 +19,7 @@ struct Client {
 const GET: [(&str, &str); 4] =
     [(":method", "GET"), (":scheme", "http"), (":path", "/a?b"), (":authority", "x.example")];
 
-impl Client {
+impl Http2TestClient {
     fn new(limits: Http2Limits) -> Self {
         let mut client = Self { server: Http2::new(limits, 0), decoder: Decoder::new() };
         client.says(PREFACE).unwrap();
@@ -49,10 +49,10 @@ impl Client {
         self.server.take_head(stream)
     }
 
-    fn reads(&mut self, stream: u32, count: usize) -> Result<(Vec<u8>, Reading), Gone> {
+    fn reads(&mut self, stream: u32, count: usize) -> Result<(Vec<u8>, BodyReadResult), Gone> {
         let mut room = vec![0; count];
         let reading = self.server.read(stream, &mut room)?;
-        if let Reading::Bytes(count) = reading {
+        if let BodyReadResult::Bytes(count) = reading {
             room.truncate(count);
         } else {
             room.clear();
@@ -61,8 +61,8 @@ impl Client {
     }
 }
 
-fn client() -> Client {
-    Client::new(Http2Limits::default())
+fn client() -> Http2TestClient {
+    Http2TestClient::new(Http2Limits::default())
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_request_for_a_tunnel_reads_as_one_of_http1() {
         // What follows goes through the tunnel, and trailers are nobody's.
         client.says(&frame(frame::DATA, 0, 1, b"hello")).unwrap();
         let mut room = [0; 9];
-        assert_eq!(client.server.read(1, &mut room), Ok(Reading::Bytes(5)));
+        assert_eq!(client.server.read(1, &mut room), Ok(BodyReadResult::Bytes(5)));
         client.says(&frame(frame::HEADERS, ENDS, 1, &block(&[("a", "b")]))).unwrap();
         assert_eq!(client.hears(), ["reset 1 1"]);
     }
@@ -199,7 +199,7 @@ fn a_small_block_does_not_become_a_large_head() {
 
 /// How many requests are taken of those whose heads name the same header of 3.9 KB this often, until the connection ends.
 fn bombed(limits: Http2Limits, repeats_each: usize) -> (usize, Http2Fault) {
-    let mut client = Client::new(limits);
+    let mut client = Http2TestClient::new(limits);
     client.says(&frame(frame::HEADERS, ENDS, 1, &head_with_repeats(3_900, 0))).unwrap();
     assert_eq!(client.server.next_opened(), Some(1));
     let mut taken = 0;
@@ -227,10 +227,10 @@ fn heads_out_of_proportion_to_what_came_end_the_connection() {
 
 #[test]
 fn heads_out_of_proportion_are_held_for_few_requests_at_once() {
-    let mut client = Client::new(Http2Limits { budget: 1_000_000, ..Http2Limits::default() });
+    let mut client = Http2TestClient::new(Http2Limits { budget: 1_000_000, ..Http2Limits::default() });
     client.says(&frame(frame::HEADERS, ENDS, 1, &head_with_repeats(3_900, 0))).unwrap();
     assert_eq!(client.server.next_opened(), Some(1));
-    let ask = |client: &mut Client, id| {
+    let ask = |client: &mut Http2TestClient, id| {
         client.says(&frame(frame::HEADERS, ENDS, id, &repeats(16))).unwrap();
         client.server.next_opened()
     };
@@ -367,10 +367,10 @@ fn a_body_is_held_up_to_its_window() {
     assert_eq!(client.hears(), ["window 1 40000"]);
     client.says(&frame(frame::DATA, 1, 1, &[8; 70_000 - 4 * 16 * 1024])).unwrap();
     let mut left = 0;
-    while let (read, Reading::Bytes(_)) = client.reads(1, 1000).unwrap() {
+    while let (read, BodyReadResult::Bytes(_)) = client.reads(1, 1000).unwrap() {
         left += read.len();
     }
-    assert_eq!((left, client.reads(1, 10).unwrap().1), (30_000, Reading::End));
+    assert_eq!((left, client.reads(1, 10).unwrap().1), (30_000, BodyReadResult::End));
     // More than the window.
     client.asks(3, OPEN, &GET).unwrap();
     (0..4).for_each(|_| client.says(&frame(frame::DATA, 0, 3, &piece)).unwrap());
@@ -382,8 +382,11 @@ fn a_body_is_held_up_to_its_window() {
 
 #[test]
 fn the_window_of_the_connection_comes_back_whatever_becomes_of_streams() {
-    let mut client =
-        Client::new(Http2Limits { connection_window: 65_535, budget: 100_000, ..Http2Limits::default() });
+    let mut client = Http2TestClient::new(Http2Limits {
+        connection_window: 65_535,
+        budget: 100_000,
+        ..Http2Limits::default()
+    });
     let piece = vec![7; 16_000];
     for id in (1..2001).step_by(2) {
         client.asks(id, OPEN, &GET).unwrap();
@@ -418,8 +421,8 @@ fn trailers_go_both_ways() {
     client.asks(1, OPEN, &GET).unwrap();
     client.says(&frame(frame::DATA, 0, 1, b"abc")).unwrap();
     client.says(&frame(frame::HEADERS, ENDS, 1, &block(&[("x-sum", "1")]))).unwrap();
-    assert_eq!(client.reads(1, 10), Ok((b"abc".to_vec(), Reading::Bytes(3))));
-    assert_eq!(client.reads(1, 10).unwrap().1, Reading::End);
+    assert_eq!(client.reads(1, 10), Ok((b"abc".to_vec(), BodyReadResult::Bytes(3))));
+    assert_eq!(client.reads(1, 10).unwrap().1, BodyReadResult::End);
     assert_eq!(client.server.trailers(1), b"0\r\nx-sum: 1\r\n\r\n");
     client.server.send_head(1, b"HTTP/1.1 200 OK\r\n\r\n", false).unwrap();
     client.server.send_end(1, b"0\r\nGrpc-Status: 0\r\n\r\n").unwrap();
@@ -482,7 +485,7 @@ fn what_is_to_be_written_is_bounded() {
 
 #[test]
 fn streams_are_limited_until_their_exchanges_are_over() {
-    let mut client = Client::new(Http2Limits { streams_max: 2, ..Http2Limits::default() });
+    let mut client = Http2TestClient::new(Http2Limits { streams_max: 2, ..Http2Limits::default() });
     for id in [1, 3] {
         client.asks(id, ENDS, &GET).unwrap();
     }
@@ -558,7 +561,7 @@ fn floods_end_the_connection_and_have_a_name() {
 
 #[test]
 fn requests_that_are_taken_back_or_broken_are_counted() {
-    type Attack = fn(&mut Client, u32) -> Result<(), Http2Fault>;
+    type Attack = fn(&mut Http2TestClient, u32) -> Result<(), Http2Fault>;
     let attacks: [Attack; 3] = [
         |client, id| client.says(&frame(frame::RST_STREAM, 0, id, &[0, 0, 0, 8])),
         |client, id| client.says(&frame(frame::WINDOW_UPDATE, 0, id, &[0; 4])),

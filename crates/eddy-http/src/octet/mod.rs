@@ -5,7 +5,7 @@ mod word;
 
 pub(crate) use class::{NameBytes, hex_value, is_host_name, is_tchar, is_text, is_vchar};
 pub(crate) use word::{
-    Word, find_name_end, find_path_end, find_query_end, find_text_end, find_token_end, load, word_of,
+    SwarWord, find_name_end, find_path_end, find_query_end, find_text_end, find_token_end, load, word_of,
 };
 
 #[cfg(test)]

@@ -7,41 +7,41 @@
 use super::class::is_text;
 
 /// Eight bytes, the first lowest.
-pub(crate) type Word = u64;
+pub(crate) type SwarWord = u64;
 
 /// Up to eight bytes as a word, zeros above.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-pub(crate) const fn word_of(bytes: &[u8]) -> Word {
+pub(crate) const fn word_of(bytes: &[u8]) -> SwarWord {
     assert!(bytes.len() <= 8, "a word holds eight bytes");
     let mut word = 0;
     let mut index = bytes.len();
     while index > 0 {
         index -= 1;
-        word = word << 8 | bytes[index] as Word;
+        word = word << 8 | bytes[index] as SwarWord;
     }
     word
 }
 
 /// The first eight bytes; zeros stand for those after the end.
 #[inline(always)]
-pub(crate) fn load(bytes: &[u8]) -> Word {
+pub(crate) fn load(bytes: &[u8]) -> SwarWord {
     match bytes.first_chunk() {
-        Some(chunk) => Word::from_le_bytes(*chunk),
+        Some(chunk) => SwarWord::from_le_bytes(*chunk),
         None => load_short(bytes),
     }
 }
 
 /// Fewer than eight bytes, put together of overlapping halves.
 #[inline(never)]
-fn load_short(bytes: &[u8]) -> Word {
+fn load_short(bytes: &[u8]) -> SwarWord {
     if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
         let shift = (bytes.len() - 4) * 8;
-        Word::from(u32::from_le_bytes(*low)) | Word::from(u32::from_le_bytes(*high)) << shift
+        SwarWord::from(u32::from_le_bytes(*low)) | SwarWord::from(u32::from_le_bytes(*high)) << shift
     } else if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
         let shift = (bytes.len() - 2) * 8;
-        Word::from(u16::from_le_bytes(*low)) | Word::from(u16::from_le_bytes(*high)) << shift
+        SwarWord::from(u16::from_le_bytes(*low)) | SwarWord::from(u16::from_le_bytes(*high)) << shift
     } else {
-        bytes.first().copied().map_or(0, Word::from)
+        bytes.first().copied().map_or(0, SwarWord::from)
     }
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn find_text_end(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     for _ in 0..2 {
         let Some((chunk, after)) = rest.split_first_chunk() else { break };
-        let marked = not_text(Word::from_le_bytes(*chunk)) & HIGHS;
+        let marked = not_text(SwarWord::from_le_bytes(*chunk)) & HIGHS;
         if marked != 0 {
             return settle_text_end(bytes, bytes.len() - rest.len() + first_of(marked));
         }
@@ -112,10 +112,10 @@ fn find_text_end_after(bytes: &[u8], at: usize) -> usize {
 
 /// The index of the first byte that `marks` marks; or the length.
 #[inline(always)]
-fn find(bytes: &[u8], marks: impl Fn(Word) -> Word) -> usize {
+fn find(bytes: &[u8], marks: impl Fn(SwarWord) -> SwarWord) -> usize {
     let mut rest = bytes;
     while let Some((chunk, after)) = rest.split_first_chunk() {
-        let marked = marks(Word::from_le_bytes(*chunk)) & HIGHS;
+        let marked = marks(SwarWord::from_le_bytes(*chunk)) & HIGHS;
         if marked != 0 {
             return bytes.len() - rest.len() + first_of(marked);
         }
@@ -133,39 +133,39 @@ fn has_control(block: &[u8; BLOCK_BYTES]) -> bool {
 
 /// The index of the lowest mark.
 #[inline(always)]
-fn first_of(marked: Word) -> usize {
+fn first_of(marked: SwarWord) -> usize {
     (marked.trailing_zeros() / 8) as usize
 }
 
 /// Marks the control bytes; a `~` after a byte of 255 may be marked too.
 #[inline(always)]
-fn not_text(word: Word) -> Word {
+fn not_text(word: SwarWord) -> SwarWord {
     (below(word, b' ') | above_tilde(word)) & !word
 }
 
 #[inline(always)]
-fn not_in_target(word: Word) -> Word {
+fn not_in_target(word: SwarWord) -> SwarWord {
     below(word, b'!') | above_tilde(word) | same(word, b'#') | word
 }
 
 /// Marks the bytes below `limit`, and perhaps some of 128 and more.
 #[inline(always)]
-fn below(word: Word, limit: u8) -> Word {
-    word.wrapping_sub(ONES * Word::from(limit))
+fn below(word: SwarWord, limit: u8) -> SwarWord {
+    word.wrapping_sub(ONES * SwarWord::from(limit))
 }
 
 /// Marks DEL, and perhaps some of 128 and more; a byte of 255 carries into the next.
 #[inline(always)]
-fn above_tilde(word: Word) -> Word {
+fn above_tilde(word: SwarWord) -> SwarWord {
     word.wrapping_add(ONES)
 }
 
 /// Marks the bytes equal to `byte`, which is ASCII, and perhaps some of 128 and more.
 #[inline(always)]
-fn same(word: Word, byte: u8) -> Word {
-    (word ^ (ONES * Word::from(byte))).wrapping_sub(ONES)
+fn same(word: SwarWord, byte: u8) -> SwarWord {
+    (word ^ (ONES * SwarWord::from(byte))).wrapping_sub(ONES)
 }
 
-const ONES: Word = 0x0101_0101_0101_0101;
-const HIGHS: Word = 0x8080_8080_8080_8080;
+const ONES: SwarWord = 0x0101_0101_0101_0101;
+const HIGHS: SwarWord = 0x8080_8080_8080_8080;
 const BLOCK_BYTES: usize = 32;

@@ -7,7 +7,7 @@ const LIMITS: ChunkLimits =
 
 /// What a body holds: its data, the bytes taken, whether it is complete.
 #[derive(Debug, PartialEq, Eq)]
-struct Body {
+struct DecodedBody {
     data: Vec<u8>,
     taken: usize,
     is_done: bool,
@@ -30,8 +30,8 @@ pub(crate) fn chunked(data: &[u8]) {
 }
 
 /// Decodes `input` in pieces of `step` bytes.
-fn decode(decoder: &mut ChunkDecoder, input: &[u8], step: usize) -> Result<Body, ChunkFault> {
-    let mut body = Body { data: Vec::new(), taken: 0, is_done: false };
+fn decode(decoder: &mut ChunkDecoder, input: &[u8], step: usize) -> Result<DecodedBody, ChunkFault> {
+    let mut body = DecodedBody { data: Vec::new(), taken: 0, is_done: false };
     for piece in input.chunks(step.max(1)) {
         let mut rest = piece;
         while !rest.is_empty() {
@@ -61,7 +61,7 @@ fn decode(decoder: &mut ChunkDecoder, input: &[u8], step: usize) -> Result<Body,
 }
 
 /// Writes what was read, as a few chunks, and reads it again.
-fn check_again(body: &Body, decoder: &ChunkDecoder) {
+fn check_again(body: &DecodedBody, decoder: &ChunkDecoder) {
     let mut written = Vec::new();
     for chunk in body.data.chunks(5) {
         write_chunk_header(&mut written, chunk.len());

@@ -65,19 +65,19 @@ fn main() {
     }
     println!("\n| a relay of {gib} GiB over loopback | CPU s a GB | GB/s |\n|---|--:|--:|");
     for (name, way) in [
-        ("copied, 16 KiB", Way::Copy(16 * 1024)),
-        ("copied, 64 KiB", Way::Copy(64 * 1024)),
-        ("copied, 256 KiB", Way::Copy(256 * 1024)),
-        ("spliced, pipes of 256 KiB", Way::Splice),
+        ("copied, 16 KiB", RelayMode::Copy(16 * 1024)),
+        ("copied, 64 KiB", RelayMode::Copy(64 * 1024)),
+        ("copied, 256 KiB", RelayMode::Copy(256 * 1024)),
+        ("spliced, pipes of 256 KiB", RelayMode::Splice),
     ] {
         row_of_relay(name, (0..rounds).map(|_| relay(way, gib << 30)).collect());
     }
     let name = "by Go's io.Copy, spliced by its runtime";
-    match go.and_then(|go| others::Relay::of_go(&go)) {
+    match go.and_then(|go| others::RelayProcess::of_go(&go)) {
         Ok(mut other) => row_of_relay(name, (0..rounds).map(|_| other.measure(gib << 30)).collect()),
         Err(absent) => println!("| {name}: absent, {absent} | – | – |"),
     }
-    match others::Relay::of_haproxy() {
+    match others::RelayProcess::of_haproxy() {
         Ok(mut other) => {
             row_of_relay("by HAProxy, spliced", (0..rounds).map(|_| other.measure(gib << 30)).collect());
         }
@@ -118,14 +118,14 @@ fn median(mut all: Vec<f64>) -> f64 {
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum RelayMode {
     Copy(usize),
     Splice,
 }
 
 /// CPU seconds a GB of the relay's thread, and GB a second.
 #[expect(clippy::cast_precision_loss, reason = "gigabytes are far from the limits of a double")]
-fn relay(way: Way, bytes: u64) -> (f64, f64) {
+fn relay(way: RelayMode, bytes: u64) -> (f64, f64) {
     let (source, sender) = pair();
     let (sink, taker) = pair();
     let writer = std::thread::spawn(move || send(sender, bytes));
@@ -140,8 +140,8 @@ fn relay(way: Way, bytes: u64) -> (f64, f64) {
             let (mut source, mut sink) = (stream(source), stream(sink));
             let begun = thread_time();
             match way {
-                Way::Copy(room) => copy(&mut source, &mut sink, room).await,
-                Way::Splice => splice(&source, &sink).await,
+                RelayMode::Copy(room) => copy(&mut source, &mut sink, room).await,
+                RelayMode::Splice => splice(&source, &sink).await,
             }
             thread_time().saturating_sub(begun)
         })

@@ -33,13 +33,13 @@ pub(super) fn pool_of_go(go: &Path, get_puts: u32, rounds: usize) -> (f64, f64) 
 }
 
 /// Another program that passes connections on.
-pub(super) struct Relay {
+pub(super) struct RelayProcess {
     process: Child,
     listen: SocketAddr,
     target: TcpListener,
 }
 
-impl Relay {
+impl RelayProcess {
     /// `io.Copy`.
     pub(super) fn of_go(go: &Path) -> Result<Self, String> {
         Self::start(|listen, target| {
@@ -119,7 +119,7 @@ impl Relay {
     }
 }
 
-impl Drop for Relay {
+impl Drop for RelayProcess {
     fn drop(&mut self) {
         // One that has ended by itself is as good.
         let _ = self.process.kill();

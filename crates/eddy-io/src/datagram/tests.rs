@@ -8,14 +8,14 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use super::sockets::*;
-use crate::socket::{Share, listen_udp};
+use crate::socket::{PortSharing, listen_udp};
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 fn listener(address: &str) -> DatagramListener {
-    DatagramListener::new(listen_udp(address.parse().unwrap(), Share::WithOthers).unwrap()).unwrap()
+    DatagramListener::new(listen_udp(address.parse().unwrap(), PortSharing::WithOthers).unwrap()).unwrap()
 }
 
 async fn in_time<T>(what: impl Future<Output = T>) -> T {

@@ -73,14 +73,14 @@ impl Splice {
                 return Poll::Ready(Ok(Spliced::Done));
             }
             match ready!(self.poll_source(cx, source, pool, *left)).map_err(SpliceFault::Source)? {
-                Taken::Bytes(count) => {
+                PipeFill::Bytes(count) => {
                     *left = left.saturating_sub(count as u64);
                     if *left == 0 {
                         source.settle();
                     }
                 }
-                Taken::End => return Poll::Ready(Ok(Spliced::End)),
-                Taken::NoPipe => return Poll::Ready(Ok(Spliced::NoPipe)),
+                PipeFill::End => return Poll::Ready(Ok(Spliced::End)),
+                PipeFill::NoPipe => return Poll::Ready(Ok(Spliced::NoPipe)),
             }
         }
         let written = ready!(self.poll_sink(cx, sink)).map_err(SpliceFault::Sink)?;
@@ -93,21 +93,21 @@ impl Splice {
         source: &Stream,
         pool: &Rc<PipePool>,
         left: u64,
-    ) -> Poll<io::Result<Taken>> {
+    ) -> Poll<io::Result<PipeFill>> {
         loop {
             ready!(source.poll_readable(cx))?;
-            let Some(mut pipe) = pool.take() else { return Poll::Ready(Ok(Taken::NoPipe)) };
+            let Some(mut pipe) = pool.take() else { return Poll::Ready(Ok(PipeFill::NoPipe)) };
             let room = usize::try_from(left).unwrap_or(usize::MAX).min(pipe.capacity());
             // The pipe is empty, so that only an empty socket can be the reason to wait.
             let moved = source.try_io(Interest::READABLE, || {
                 Ok(splice(source, None, pipe.write_end(), None, room, SpliceFlags::NONBLOCK)?)
             });
             match moved {
-                Ok(0) => return Poll::Ready(Ok(Taken::End)),
+                Ok(0) => return Poll::Ready(Ok(PipeFill::End)),
                 Ok(count) => {
                     pipe.filled(count);
                     self.pipe = Some(pipe);
-                    return Poll::Ready(Ok(Taken::Bytes(count)));
+                    return Poll::Ready(Ok(PipeFill::Bytes(count)));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -141,7 +141,7 @@ impl Splice {
 }
 
 /// What came into the pipe.
-enum Taken {
+enum PipeFill {
     Bytes(usize),
     End,
     NoPipe,

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use eddy_protobuf::{
-    Edit, FromJson, FromJsonOptions, Limits, Program, ProgramBuilder, Schema, Slot, ToJson, ToJsonOptions,
-    Value, Walk,
+    FieldValue, FromJson, FromJsonOptions, MessageEdit, MessageWalk, ProgramBuilder, ProtobufLimits, Schema,
+    ToJson, ToJsonOptions, ValueSlot, WalkProgram,
 };
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage};
@@ -31,18 +31,18 @@ use samples::Sample;
 
 /// Everything a run found out.
 #[derive(Serialize)]
-struct Document {
+struct ProtobufBenchReport {
     /// What kind of results this is.
     subject: &'static str,
     cpu: String,
     kernel: String,
     load_average: String,
-    rows: Vec<Row>,
+    rows: Vec<ProtobufBenchRow>,
 }
 
 /// What one way of doing one thing with one message costs.
 #[derive(Serialize)]
-struct Row {
+struct ProtobufBenchRow {
     message: &'static str,
     work: &'static str,
     by: &'static str,
@@ -58,7 +58,7 @@ fn main() {
         words.drain(at..at + 2);
         file
     });
-    let mut bench = Bench { words, rows: Vec::new() };
+    let mut bench = ProtobufBenchRun { words, rows: Vec::new() };
     println!("{:<12}{:<22}{:<28}{:>9}{:>13}{:>8}", "message", "work", "by", "bytes", "ns", "allocs");
     for sample in samples::all() {
         extraction(&mut bench, &sample);
@@ -70,7 +70,7 @@ fn main() {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let cpu = read("/proc/cpuinfo");
         let cpu = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-        let document = Document {
+        let document = ProtobufBenchReport {
             subject: "protobuf",
             cpu: cpu.map(|(_, name)| name.to_owned()).unwrap_or_default(),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
@@ -83,12 +83,12 @@ fn main() {
 }
 
 /// Rows as they are measured.
-struct Bench {
+struct ProtobufBenchRun {
     words: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<ProtobufBenchRow>,
 }
 
-impl Bench {
+impl ProtobufBenchRun {
     fn row(&mut self, sample: &Sample, work: &'static str, by: &'static str, mut run: impl FnMut()) {
         let title = format!("{} {work} {by}", sample.name);
         if !self.words.iter().all(|word| title.contains(word.as_str())) {
@@ -98,7 +98,7 @@ impl Bench {
         let counted = allocation_counter::measure(|| (0..COUNTED_RUNS).for_each(|_| run()));
         let allocations = counted.count_total as f64 / COUNTED_RUNS as f64;
         let bytes = sample.bytes.len();
-        let row = Row { message: sample.name, work, by, bytes, ns: time(&mut run), allocations };
+        let row = ProtobufBenchRow { message: sample.name, work, by, bytes, ns: time(&mut run), allocations };
         println!("{:<12}{work:<22}{by:<28}{bytes:>9}{:>13.1}{:>8.1}", row.message, row.ns, row.allocations);
         self.rows.push(row);
     }
@@ -122,23 +122,23 @@ fn time(run: &mut impl FnMut()) -> f64 {
     (chunks[chunks.len() / 4] * 100.0).round() / 100.0
 }
 
-fn program(schema: &Schema, sample: &Sample, paths: &[&str]) -> (Arc<Program>, Vec<Slot>) {
+fn program(schema: &Schema, sample: &Sample, paths: &[&str]) -> (Arc<WalkProgram>, Vec<ValueSlot>) {
     let message = schema.find_message(sample.message).expect("the message is there");
     let mut builder = ProgramBuilder::new(schema, message);
     let slots = paths.iter().map(|path| builder.extract(path).expect("the field is there")).collect();
     (Arc::new(builder.build().expect("the program is sound")), slots)
 }
 
-fn extraction(bench: &mut Bench, sample: &Sample) {
+fn extraction(bench: &mut ProtobufBenchRun, sample: &Sample) {
     let schema = samples::schema();
     for (work, paths) in [("one field", &sample.paths[..1]), ("all of its fields", sample.paths)] {
         let (program, slots) = program(&schema, sample, paths);
-        let mut walk = Walk::new(program.clone(), Limits::default());
+        let mut walk = MessageWalk::new(program.clone(), ProtobufLimits::default());
         bench.row(sample, work, "eddy", || {
             let values = walk.extract(black_box(&sample.bytes)).expect("the message is sound");
             slots.iter().for_each(|slot| take(values.get(*slot)));
         });
-        let mut walk = Walk::new(program, Limits::default());
+        let mut walk = MessageWalk::new(program, ProtobufLimits::default());
         bench.row(sample, work, "eddy, pieces of 16 KiB", || {
             walk.reset();
             for piece in black_box(&sample.bytes).chunks(PIECE_BYTES) {
@@ -150,18 +150,20 @@ fn extraction(bench: &mut Bench, sample: &Sample) {
     }
 }
 
-fn take(value: Option<Value<'_>>) {
+fn take(value: Option<FieldValue<'_>>) {
     black_box(value);
 }
 
-fn conversions(bench: &mut Bench, sample: &Sample) {
+fn conversions(bench: &mut ProtobufBenchRun, sample: &Sample) {
     let schema = samples::schema();
     let message = schema.find_message(sample.message).expect("the message is there");
-    let mut to_json = ToJson::new(schema.clone(), message, ToJsonOptions::default(), Limits::default());
+    let mut to_json =
+        ToJson::new(schema.clone(), message, ToJsonOptions::default(), ProtobufLimits::default());
     bench.row(sample, "to JSON", "eddy", || {
         black_box(to_json.convert(black_box(&sample.bytes)).expect("the message is sound"));
     });
-    let mut pieces = ToJson::new(schema.clone(), message, ToJsonOptions::default(), Limits::default());
+    let mut pieces =
+        ToJson::new(schema.clone(), message, ToJsonOptions::default(), ProtobufLimits::default());
     bench.row(sample, "to JSON", "eddy, pieces of 16 KiB", || {
         pieces.reset();
         for piece in black_box(&sample.bytes).chunks(PIECE_BYTES) {
@@ -172,7 +174,7 @@ fn conversions(bench: &mut Bench, sample: &Sample) {
         pieces.take(black_box(pieces.ready().len()));
     });
     let json = to_json.convert(&sample.bytes).expect("the message is sound").to_vec();
-    let mut from_json = FromJson::new(schema, message, FromJsonOptions::default(), Limits::default());
+    let mut from_json = FromJson::new(schema, message, FromJsonOptions::default(), ProtobufLimits::default());
     bench.row(sample, "from JSON", "eddy", || {
         black_box(from_json.convert(black_box(&json)).expect("the text is sound"));
     });
@@ -201,14 +203,15 @@ fn conversions(bench: &mut Bench, sample: &Sample) {
     });
 }
 
-fn redaction(bench: &mut Bench, sample: &Sample) {
+fn redaction(bench: &mut ProtobufBenchRun, sample: &Sample) {
     let schema = samples::schema();
     let message = schema.find_message(sample.message).expect("the message is there");
     let mut builder = ProgramBuilder::new(&schema, message);
     for path in sample.dropped {
-        builder.edit(path, &Edit::Drop).expect("the field is there");
+        builder.edit(path, &MessageEdit::Drop).expect("the field is there");
     }
-    let mut walk = Walk::new(Arc::new(builder.build().expect("the program is sound")), Limits::default());
+    let mut walk =
+        MessageWalk::new(Arc::new(builder.build().expect("the program is sound")), ProtobufLimits::default());
     let mut out = Vec::new();
     bench.row(sample, "drop two fields", "eddy", || {
         out.clear();
@@ -222,7 +225,7 @@ fn redaction(bench: &mut Bench, sample: &Sample) {
     });
 }
 
-fn codecs(bench: &mut Bench, sample: &Sample) {
+fn codecs(bench: &mut ProtobufBenchRun, sample: &Sample) {
     bench.row(sample, "decode", "prost", || (sample.decode)(black_box(&sample.bytes)));
 }
 

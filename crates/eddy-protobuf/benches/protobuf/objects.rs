@@ -29,11 +29,11 @@ pub(crate) struct Catalog {
     #[prost(string, tag = "1")]
     pub(crate) name: String,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<ProstItem>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
-pub(crate) struct Item {
+pub(crate) struct ProstItem {
     #[prost(string, tag = "1")]
     pub(crate) id: String,
     #[prost(string, tag = "2")]
@@ -51,7 +51,7 @@ pub(crate) struct Item {
     #[prost(int32, repeated, tag = "8")]
     pub(crate) sizes: Vec<i32>,
     #[prost(message, optional, tag = "9")]
-    pub(crate) size: Option<Size>,
+    pub(crate) size: Option<ProstSize>,
     #[prost(message, optional, tag = "10")]
     pub(crate) created: Option<Timestamp>,
     #[prost(map = "string, string", tag = "11")]
@@ -61,7 +61,7 @@ pub(crate) struct Item {
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
-pub(crate) struct Size {
+pub(crate) struct ProstSize {
     #[prost(double, tag = "1")]
     pub(crate) width: f64,
     #[prost(double, tag = "2")]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddy_protobuf::Schema;
 use prost::Message as _;
 
-use super::objects::{Catalog, Item, Published, Size, Timestamp};
+use super::objects::{Catalog, ProstItem, ProstSize, Published, Timestamp};
 
 /// A message, and what is done with it.
 pub(crate) struct Sample {
@@ -91,9 +91,9 @@ fn nested(name: &'static str, bytes: usize) -> Sample {
     }
 }
 
-fn item(number: usize) -> Item {
+fn item(number: usize) -> ProstItem {
     let small = i32::try_from(number % 1_000).expect("below a thousand");
-    Item {
+    ProstItem {
         id: format!("item-{number:08}"),
         title: "A garden chair of oak, oiled, with a cushion in one of seven colours".to_owned(),
         stock: i64::from(small) * 37,
@@ -102,7 +102,7 @@ fn item(number: usize) -> Item {
         is_new: small % 2 == 0,
         tags: vec!["garden".to_owned(), "oak".to_owned(), "chairs and tables".to_owned()],
         sizes: vec![small, 300, 75, 120],
-        size: Some(Size { width: 45.5, height: 90.0 + f64::from(small) / 8.0 }),
+        size: Some(ProstSize { width: 45.5, height: 90.0 + f64::from(small) / 8.0 }),
         created: Some(Timestamp { seconds: 1_700_000_000 + i64::from(small), nanos: 500_000_000 }),
         labels: [("colour", "green"), ("origin", "somewhere in the north")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))

@@ -2,25 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use super::{Canonical, Part};
-use crate::fault::{Fault, FaultKind};
-use crate::schema::{Field, Kind, Label, Message, Schema};
-use crate::wire::{self, Item, Items, write_tag, write_varint};
+use super::{Canonical, MessageFragment};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema};
+use crate::wire::{self, Items, WireValue, write_tag, write_varint};
 
 /// A value of a field, and where it was.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occurrence<'m> {
-    pub(super) item: Item<'m>,
+    pub(super) item: WireValue<'m>,
     /// Of the value's first byte.
     pub(super) offset: u64,
 }
 
 impl<'m> Occurrence<'m> {
     /// The bytes of a message or string.
-    pub(super) fn part(&self) -> Option<Part<'m>> {
+    pub(super) fn part(&self) -> Option<MessageFragment<'m>> {
         match self.item {
-            Item::Bytes(bytes) | Item::Group(bytes) => Some(Part { bytes, offset: self.offset }),
-            Item::Varint(_) | Item::Fixed64(_) | Item::Fixed32(_) => None,
+            WireValue::Bytes(bytes) | WireValue::Group(bytes) => {
+                Some(MessageFragment { bytes, offset: self.offset })
+            }
+            WireValue::Varint(_) | WireValue::Fixed64(_) | WireValue::Fixed32(_) => None,
         }
     }
 }
@@ -37,10 +39,10 @@ pub(super) struct Collected<'m> {
 impl<'m> Collected<'m> {
     pub(super) fn of(
         canonical: &Canonical<'_>,
-        message: &Message,
-        parts: &[Part<'m>],
+        message: &MessageDescriptor,
+        parts: &[MessageFragment<'m>],
         depth: u32,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, ProtobufError> {
         let mut collected = Self::default();
         let depth_left = canonical.limits.depth_max.saturating_sub(depth);
         for part in parts {
@@ -59,11 +61,11 @@ impl<'m> Collected<'m> {
     fn take(
         &mut self,
         schema: &Schema,
-        message: &Message,
+        message: &MessageDescriptor,
         number: u32,
         occurrence: Occurrence<'m>,
         raw: &[u8],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let known = message.by_number(number).filter(|(_, field)| is_of(field, occurrence.item));
         let Some((index, field)) = known else {
             self.unknown.extend_from_slice(raw);
@@ -78,7 +80,7 @@ impl<'m> Collected<'m> {
             }
         }
         match field.kind {
-            Kind::Enum(id) if schema.enumeration(id).is_closed && field.label != Label::Map => {
+            FieldType::Enum(id) if schema.enumeration(id).is_closed && field.label != Label::Map => {
                 self.take_closed(schema, (index, field), occurrence)?;
             }
             _ => self.fields.entry(index).or_default().push(occurrence),
@@ -90,12 +92,12 @@ impl<'m> Collected<'m> {
     fn take_closed(
         &mut self,
         schema: &Schema,
-        (index, field): (u16, &Field),
+        (index, field): (u16, &FieldDescriptor),
         occurrence: Occurrence<'m>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let mut take = |number: u64, offset| {
             if is_known(schema, field.kind, number) {
-                let item = Item::Varint(number);
+                let item = WireValue::Varint(number);
                 self.fields.entry(index).or_default().push(Occurrence { item, offset });
             } else {
                 write_tag(&mut self.unknown, field.number, wire::VARINT);
@@ -103,15 +105,15 @@ impl<'m> Collected<'m> {
             }
         };
         match occurrence.item {
-            Item::Bytes(bytes) => {
+            WireValue::Bytes(bytes) => {
                 let mut items = Items::at(bytes, occurrence.offset, 0);
                 while !items.rest().is_empty() {
                     let offset = items.offset();
                     take(items.varint()?, offset);
                 }
             }
-            Item::Varint(number) => take(number, occurrence.offset),
-            Item::Fixed64(_) | Item::Fixed32(_) | Item::Group(_) => {}
+            WireValue::Varint(number) => take(number, occurrence.offset),
+            WireValue::Fixed64(_) | WireValue::Fixed32(_) | WireValue::Group(_) => {}
         }
         Ok(())
     }
@@ -119,9 +121,9 @@ impl<'m> Collected<'m> {
 
 /// Whether the enum has this number.
 #[expect(clippy::cast_possible_truncation, reason = "an enum on the wire is the low half of a varint")]
-pub(super) fn is_known(schema: &Schema, kind: Kind, number: u64) -> bool {
+pub(super) fn is_known(schema: &Schema, kind: FieldType, number: u64) -> bool {
     match kind {
-        Kind::Enum(id) => {
+        FieldType::Enum(id) => {
             let enumeration = schema.enumeration(id);
             !enumeration.is_closed || enumeration.name_of(number as i32).is_some()
         }
@@ -130,26 +132,26 @@ pub(super) fn is_known(schema: &Schema, kind: Kind, number: u64) -> bool {
 }
 
 /// Whether a value on the wire can be of this field.
-pub(super) fn is_of(field: &Field, item: Item<'_>) -> bool {
+pub(super) fn is_of(field: &FieldDescriptor, item: WireValue<'_>) -> bool {
     let is_packed =
-        matches!(item, Item::Bytes(_)) && field.label == Label::Repeated && field.kind.is_packable();
+        matches!(item, WireValue::Bytes(_)) && field.label == Label::Repeated && field.kind.is_packable();
     is_packed || item.wire_type() == field.kind.wire_type()
 }
 
 /// How far before the end of an item its value begins.
-fn length_behind(item: Item<'_>) -> u64 {
+fn length_behind(item: WireValue<'_>) -> u64 {
     match item {
-        Item::Bytes(bytes) | Item::Group(bytes) => bytes.len() as u64,
-        Item::Varint(_) | Item::Fixed64(_) | Item::Fixed32(_) => 0,
+        WireValue::Bytes(bytes) | WireValue::Group(bytes) => bytes.len() as u64,
+        WireValue::Varint(_) | WireValue::Fixed64(_) | WireValue::Fixed32(_) => 0,
     }
 }
 
 /// The fault of a string that should be UTF-8.
-pub(super) fn check_utf8(field: &Field, part: Part<'_>) -> Result<(), Fault> {
-    if field.kind != Kind::String || !field.checks_utf8 {
+pub(super) fn check_utf8(field: &FieldDescriptor, part: MessageFragment<'_>) -> Result<(), ProtobufError> {
+    if field.kind != FieldType::String || !field.checks_utf8 {
         return Ok(());
     }
-    std::str::from_utf8(part.bytes)
-        .map(|_| ())
-        .map_err(|error| Fault::new(part.offset + error.valid_up_to() as u64, FaultKind::Utf8))
+    std::str::from_utf8(part.bytes).map(|_| ()).map_err(|error| {
+        ProtobufError::new(part.offset + error.valid_up_to() as u64, ProtobufErrorKind::Utf8)
+    })
 }

@@ -4,32 +4,32 @@ use std::collections::HashMap;
 
 use super::collect::{Occurrence, check_utf8, is_known, is_of};
 use super::values::{narrowed, write_scalar};
-use super::{Canonical, Part};
-use crate::fault::Fault;
-use crate::schema::Field;
-use crate::wire::{self, Item, Items, close_length, open_length, write_tag};
+use super::{Canonical, MessageFragment};
+use crate::fault::ProtobufError;
+use crate::schema::FieldDescriptor;
+use crate::wire::{self, Items, WireValue, close_length, open_length, write_tag};
 
 /// What an entry has.
-struct Entry<'m> {
-    key: Option<Item<'m>>,
+struct CanonicalMapEntry<'m> {
+    key: Option<WireValue<'m>>,
     values: Vec<Occurrence<'m>>,
 }
 
 impl Canonical<'_> {
     pub(super) fn map(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let Some(id) = field.kind.message() else { return Ok(()) };
         let message = self.schema.message(id);
         let (Some((_, key_field)), Some((_, value_field))) = (message.by_number(1), message.by_number(2))
         else {
             return Ok(());
         };
-        let mut entries: Vec<Entry<'_>> = Vec::new();
+        let mut entries: Vec<CanonicalMapEntry<'_>> = Vec::new();
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
         for part in occurrences.iter().filter_map(Occurrence::part) {
             let entry = self.entry(key_field, value_field, part, depth)?;
@@ -68,24 +68,24 @@ impl Canonical<'_> {
     /// The entry of some bytes; none if its value is none of a closed enum.
     fn entry<'m>(
         &self,
-        key_field: &Field,
-        value_field: &Field,
-        part: Part<'m>,
+        key_field: &FieldDescriptor,
+        value_field: &FieldDescriptor,
+        part: MessageFragment<'m>,
         depth: u32,
-    ) -> Result<Option<Entry<'m>>, Fault> {
-        let mut entry = Entry { key: None, values: Vec::new() };
+    ) -> Result<Option<CanonicalMapEntry<'m>>, ProtobufError> {
+        let mut entry = CanonicalMapEntry { key: None, values: Vec::new() };
         let mut items = Items::at(part.bytes, part.offset, self.limits.depth_max.saturating_sub(depth));
         while let Some((number, item)) = items.next()? {
             let length = match item {
-                Item::Bytes(bytes) | Item::Group(bytes) => bytes.len() as u64,
-                Item::Varint(_) | Item::Fixed64(_) | Item::Fixed32(_) => 0,
+                WireValue::Bytes(bytes) | WireValue::Group(bytes) => bytes.len() as u64,
+                WireValue::Varint(_) | WireValue::Fixed64(_) | WireValue::Fixed32(_) => 0,
             };
             let occurrence = Occurrence { item, offset: items.offset() - length };
             match number {
                 1 if is_of(key_field, item) => {
                     occurrence.part().map_or(Ok(()), |part| check_utf8(key_field, part))?;
                     entry.key = Some(match item {
-                        Item::Varint(value) => Item::Varint(narrowed(key_field.kind, value)),
+                        WireValue::Varint(value) => WireValue::Varint(narrowed(key_field.kind, value)),
                         other => other,
                     });
                 }
@@ -97,7 +97,7 @@ impl Canonical<'_> {
             }
         }
         let is_known = match entry.values.last() {
-            Some(Occurrence { item: Item::Varint(value), .. }) => {
+            Some(Occurrence { item: WireValue::Varint(value), .. }) => {
                 is_known(self.schema, value_field.kind, *value)
             }
             _ => true,
@@ -107,13 +107,13 @@ impl Canonical<'_> {
 
     fn entry_value(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         values: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         if field.kind.message().is_some() {
-            let parts: Vec<Part<'_>> = values.iter().filter_map(Occurrence::part).collect();
+            let parts: Vec<MessageFragment<'_>> = values.iter().filter_map(Occurrence::part).collect();
             return self.nested(field, &parts, out, depth);
         }
         write_tag(out, 2, field.kind.wire_type());
@@ -123,11 +123,11 @@ impl Canonical<'_> {
 }
 
 /// The default of a scalar.
-fn zero(field: &Field) -> Item<'static> {
+fn zero(field: &FieldDescriptor) -> WireValue<'static> {
     match field.kind.wire_type() {
-        wire::FIXED64 => Item::Fixed64(0),
-        wire::FIXED32 => Item::Fixed32(0),
-        wire::LENGTH => Item::Bytes(&[]),
-        _ => Item::Varint(0),
+        wire::FIXED64 => WireValue::Fixed64(0),
+        wire::FIXED32 => WireValue::Fixed32(0),
+        wire::LENGTH => WireValue::Bytes(&[]),
+        _ => WireValue::Varint(0),
     }
 }

@@ -1,8 +1,8 @@
 //! Messages, field by field.
 
-use crate::fault::{Fault, FaultKind};
-use crate::limits::Limits;
-use crate::schema::{Field, Label, Message, MessageId, Schema, Special};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::limits::ProtobufLimits;
+use crate::schema::{FieldDescriptor, Label, MessageDescriptor, MessageId, Schema, Special};
 use crate::wire::{self, close_length, open_length, write_tag};
 
 use super::collect::{Collected, Occurrence, check_utf8};
@@ -17,9 +17,9 @@ pub fn canonical(
     schema: &Schema,
     message: MessageId,
     bytes: &[u8],
-    limits: &Limits,
+    limits: &ProtobufLimits,
     out: &mut Vec<u8>,
-) -> Result<(), Fault> {
+) -> Result<(), ProtobufError> {
     Canonical { schema, limits, purpose: Purpose::Wire }.whole(message, bytes, out)
 }
 
@@ -28,9 +28,9 @@ pub(crate) fn canonical_for_json(
     schema: &Schema,
     message: MessageId,
     bytes: &[u8],
-    limits: &Limits,
+    limits: &ProtobufLimits,
     out: &mut Vec<u8>,
-) -> Result<(), Fault> {
+) -> Result<(), ProtobufError> {
     Canonical { schema, limits, purpose: Purpose::Json }.whole(message, bytes, out)
 }
 
@@ -43,35 +43,35 @@ pub(super) enum Purpose {
 
 pub(super) struct Canonical<'s> {
     pub(super) schema: &'s Schema,
-    pub(super) limits: &'s Limits,
+    pub(super) limits: &'s ProtobufLimits,
     purpose: Purpose,
 }
 
 /// Bytes of a message, of which there may be several that are one message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'m> {
+pub(super) struct MessageFragment<'m> {
     pub(super) bytes: &'m [u8],
     pub(super) offset: u64,
 }
 
 impl Canonical<'_> {
-    fn whole(&self, message: MessageId, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn whole(&self, message: MessageId, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         if bytes.len() > self.limits.message_bytes_max {
-            return Err(Fault::new(0, FaultKind::MessageTooLarge));
+            return Err(ProtobufError::new(0, ProtobufErrorKind::MessageTooLarge));
         }
-        self.message(message, &[Part { bytes, offset: 0 }], out, 1)
+        self.message(message, &[MessageFragment { bytes, offset: 0 }], out, 1)
     }
 
     pub(super) fn message(
         &self,
         id: MessageId,
-        parts: &[Part<'_>],
+        parts: &[MessageFragment<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let first = parts.first().map_or(0, |part| part.offset);
         if depth > self.limits.depth_max {
-            return Err(Fault::new(first, FaultKind::DepthExceeded));
+            return Err(ProtobufError::new(first, ProtobufErrorKind::DepthExceeded));
         }
         let message = self.schema.message(id);
         let collected = Collected::of(self, message, parts, depth)?;
@@ -83,7 +83,8 @@ impl Canonical<'_> {
         self.check_required(id, message, &collected, first)?;
         for (index, occurrences) in &collected.fields {
             let Some(field) = message.field(*index) else { continue };
-            let at_field = |fault: Fault| Fault { field: fault.field.or(Some((id, *index))), ..fault };
+            let at_field =
+                |fault: ProtobufError| ProtobufError { field: fault.field.or(Some((id, *index))), ..fault };
             match field.label {
                 Label::Map => self.map(field, occurrences, out, depth).map_err(at_field)?,
                 Label::Repeated if field.is_packed => {
@@ -107,19 +108,22 @@ impl Canonical<'_> {
     fn check_required(
         &self,
         id: MessageId,
-        message: &Message,
+        message: &MessageDescriptor,
         collected: &Collected<'_>,
         offset: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         if !message.has_required {
             return Ok(());
         }
-        let is_missing =
-            |(index, field): &(u16, &Field)| field.is_required && !collected.fields.contains_key(index);
+        let is_missing = |(index, field): &(u16, &FieldDescriptor)| {
+            field.is_required && !collected.fields.contains_key(index)
+        };
         match (0..).zip(message.fields()).find(is_missing) {
-            Some((index, _)) => {
-                Err(Fault { offset, kind: FaultKind::RequiredMissing, field: Some((id, index)) })
-            }
+            Some((index, _)) => Err(ProtobufError {
+                offset,
+                kind: ProtobufErrorKind::RequiredMissing,
+                field: Some((id, index)),
+            }),
             None => Ok(()),
         }
     }
@@ -127,12 +131,12 @@ impl Canonical<'_> {
     /// A field of an `Any`, whose value is put in order as the message that it is.
     fn any_field(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         collected: &Collected<'_>,
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         occurrences.iter().filter_map(Occurrence::part).try_for_each(|part| check_utf8(field, part))?;
         let number = field.number;
         let Some(part) = occurrences.last().and_then(Occurrence::part) else { return Ok(()) };

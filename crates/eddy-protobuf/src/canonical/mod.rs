@@ -11,4 +11,4 @@ pub use message::canonical;
 
 pub(crate) use message::canonical_for_json;
 
-use message::{Canonical, Part};
+use message::{Canonical, MessageFragment};

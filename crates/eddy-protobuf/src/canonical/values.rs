@@ -1,21 +1,21 @@
 //! Values: scalars in their shortest form, messages within messages.
 
 use super::collect::{Occurrence, check_utf8};
-use super::{Canonical, Part};
-use crate::fault::Fault;
-use crate::schema::{Field, Kind, Special};
-use crate::wire::{self, Item, Items, close_length, open_length, write_bytes, write_tag, write_varint};
+use super::{Canonical, MessageFragment};
+use crate::fault::ProtobufError;
+use crate::schema::{FieldDescriptor, FieldType, Special};
+use crate::wire::{self, Items, WireValue, close_length, open_length, write_bytes, write_tag, write_varint};
 
 impl Canonical<'_> {
     pub(super) fn singular(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         if field.kind.message().is_some() {
-            let parts: Vec<Part<'_>> = occurrences.iter().filter_map(Occurrence::part).collect();
+            let parts: Vec<MessageFragment<'_>> = occurrences.iter().filter_map(Occurrence::part).collect();
             return self.nested(field, &parts, out, depth);
         }
         // All are looked at, the last counts.
@@ -32,11 +32,11 @@ impl Canonical<'_> {
 
     pub(super) fn repeated(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let mut elements = Vec::new();
         for occurrence in occurrences {
             elements.clear();
@@ -48,10 +48,10 @@ impl Canonical<'_> {
 
     pub(super) fn packed(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let before = out.len();
         write_tag(out, field.number, wire::LENGTH);
         let start = open_length(out);
@@ -72,11 +72,11 @@ impl Canonical<'_> {
     /// One value with its tag.
     pub(super) fn value(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         occurrence: &Occurrence<'_>,
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         if let (Some(_), Some(part)) = (field.kind.message(), occurrence.part()) {
             return self.nested(field, &[part], out, depth);
         }
@@ -91,21 +91,21 @@ impl Canonical<'_> {
     /// A message, of one or several parts, with its tag.
     pub(super) fn nested(
         &self,
-        field: &Field,
-        parts: &[Part<'_>],
+        field: &FieldDescriptor,
+        parts: &[MessageFragment<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         // What JSON nests once, a `Value` with a `Struct` or `ListValue` in it, counts once.
         let is_level = |id| !matches!(self.schema.message(id).special, Special::Struct | Special::ListValue);
         let depth = depth + u32::from(field.kind.message().is_some_and(is_level));
         match field.kind {
-            Kind::Group(id) => {
+            FieldType::Group(id) => {
                 write_tag(out, field.number, wire::GROUP_START);
                 self.message(id, parts, out, depth)?;
                 write_tag(out, field.number, wire::GROUP_END);
             }
-            Kind::Message(id) => {
+            FieldType::Message(id) => {
                 write_tag(out, field.number, wire::LENGTH);
                 let start = open_length(out);
                 self.message(id, parts, out, depth)?;
@@ -119,11 +119,11 @@ impl Canonical<'_> {
 
 /// The elements of a packed value, or the one value that it is.
 fn unpack<'m>(
-    field: &Field,
+    field: &FieldDescriptor,
     occurrence: &Occurrence<'m>,
     elements: &mut Vec<Occurrence<'m>>,
-) -> Result<(), Fault> {
-    let Item::Bytes(bytes) = occurrence.item else {
+) -> Result<(), ProtobufError> {
+    let WireValue::Bytes(bytes) = occurrence.item else {
         elements.push(*occurrence);
         return Ok(());
     };
@@ -135,9 +135,9 @@ fn unpack<'m>(
     while !items.rest().is_empty() {
         let offset = items.offset();
         let item = match field.kind.wire_type() {
-            wire::FIXED64 => Item::Fixed64(items.fixed64()?),
-            wire::FIXED32 => Item::Fixed32(items.fixed32()?),
-            _ => Item::Varint(items.varint()?),
+            wire::FIXED64 => WireValue::Fixed64(items.fixed64()?),
+            wire::FIXED32 => WireValue::Fixed32(items.fixed32()?),
+            _ => WireValue::Varint(items.varint()?),
         };
         elements.push(Occurrence { item, offset });
     }
@@ -145,32 +145,32 @@ fn unpack<'m>(
 }
 
 /// Appends a value without its tag.
-pub(super) fn write_scalar(kind: Kind, item: Item<'_>, out: &mut Vec<u8>) {
+pub(super) fn write_scalar(kind: FieldType, item: WireValue<'_>, out: &mut Vec<u8>) {
     match item {
-        Item::Varint(value) => write_varint(out, narrowed(kind, value)),
-        Item::Fixed64(value) => out.extend_from_slice(&value.to_le_bytes()),
-        Item::Fixed32(value) => out.extend_from_slice(&value.to_le_bytes()),
-        Item::Bytes(bytes) | Item::Group(bytes) => write_bytes(out, bytes),
+        WireValue::Varint(value) => write_varint(out, narrowed(kind, value)),
+        WireValue::Fixed64(value) => out.extend_from_slice(&value.to_le_bytes()),
+        WireValue::Fixed32(value) => out.extend_from_slice(&value.to_le_bytes()),
+        WireValue::Bytes(bytes) | WireValue::Group(bytes) => write_bytes(out, bytes),
     }
 }
 
 /// A varint as its type has it: the low half of one of 32 bits, 0 or 1 of a `bool`.
 #[expect(clippy::cast_possible_truncation, reason = "the low half is what is meant")]
-pub(super) fn narrowed(kind: Kind, value: u64) -> u64 {
+pub(super) fn narrowed(kind: FieldType, value: u64) -> u64 {
     match kind {
-        Kind::Int32 | Kind::Enum(_) => i64::from(value as i32).cast_unsigned(),
-        Kind::Uint32 | Kind::Sint32 => u64::from(value as u32),
-        Kind::Bool => u64::from(value != 0),
+        FieldType::Int32 | FieldType::Enum(_) => i64::from(value as i32).cast_unsigned(),
+        FieldType::Uint32 | FieldType::Sint32 => u64::from(value as u32),
+        FieldType::Bool => u64::from(value != 0),
         _ => value,
     }
 }
 
 /// Whether a value is the default of a field without presence.
-fn is_zero(kind: Kind, item: Item<'_>) -> bool {
+fn is_zero(kind: FieldType, item: WireValue<'_>) -> bool {
     match item {
-        Item::Varint(value) => narrowed(kind, value) == 0,
-        Item::Fixed64(value) => value == 0,
-        Item::Fixed32(value) => value == 0,
-        Item::Bytes(bytes) | Item::Group(bytes) => bytes.is_empty(),
+        WireValue::Varint(value) => narrowed(kind, value) == 0,
+        WireValue::Fixed64(value) => value == 0,
+        WireValue::Fixed32(value) => value == 0,
+        WireValue::Bytes(bytes) | WireValue::Group(bytes) => bytes.is_empty(),
     }
 }

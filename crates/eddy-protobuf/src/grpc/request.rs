@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::frames::Frames;
-use crate::http::{BindError, Body, HttpIndex, HttpRoute};
+use crate::http::{HttpBindError, HttpBodyBinding, HttpIndex, HttpRoute};
 use crate::json::{FromJson, FromJsonOptions, Required};
-use crate::limits::Limits;
+use crate::limits::ProtobufLimits;
 
 /// Makes messages in frames of the body of a request, as it comes.
 ///
@@ -15,12 +15,12 @@ use crate::limits::Limits;
 #[derive(Debug)]
 pub struct CallRequest {
     json: FromJson,
-    body: Body,
+    body: HttpBodyBinding,
     is_stream: bool,
-    limits: Limits,
+    limits: ProtobufLimits,
     /// What path and query tell, as a message on the wire.
     bound: Vec<u8>,
-    state: State,
+    state: JsonStreamState,
     /// Bytes of the body before the value that is read.
     base: u64,
     /// Bytes of the body so far.
@@ -29,7 +29,7 @@ pub struct CallRequest {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum JsonStreamState {
     /// Nothing came but white space.
     Start,
     /// The rest of a value.
@@ -56,16 +56,18 @@ impl CallRequest {
         route: &HttpRoute,
         (path, query): (&[u8], &[u8]),
         options: FromJsonOptions,
-        limits: Limits,
-    ) -> Result<Self, BindError> {
+        limits: ProtobufLimits,
+    ) -> Result<Self, HttpBindError> {
         let mut bound = Vec::new();
         index.bind(route, path, query, &limits, &mut bound)?;
         // A field that is required may be told by the path.
         let options = FromJsonOptions { required: Required::Pass, ..options };
         let schema = Arc::clone(index.schema());
         let json = match route.body {
-            Body::Field(field) => FromJson::of_field(schema, route.input, field, options, limits),
-            Body::None | Body::Whole => FromJson::new(schema, route.input, options, limits),
+            HttpBodyBinding::Field(field) => FromJson::of_field(schema, route.input, field, options, limits),
+            HttpBodyBinding::None | HttpBodyBinding::Whole => {
+                FromJson::new(schema, route.input, options, limits)
+            }
         };
         Ok(Self {
             json,
@@ -73,7 +75,7 @@ impl CallRequest {
             is_stream: route.is_client_streaming,
             limits,
             bound,
-            state: State::Start,
+            state: JsonStreamState::Start,
             base: 0,
             offset: 0,
         })
@@ -83,11 +85,11 @@ impl CallRequest {
     ///
     /// # Errors
     /// [`Fault`] where the body is not what the method takes; its offset counts from the beginning of the body.
-    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         let mut rest = piece;
         while let Some(byte) = rest.first() {
             let used = match self.state {
-                State::Value { is_in_array } => self.push_value(rest, is_in_array, out)?,
+                JsonStreamState::Value { is_in_array } => self.push_value(rest, is_in_array, out)?,
                 _ if byte.is_ascii_whitespace() => 1,
                 _ => self.mark(*byte)?,
             };
@@ -98,41 +100,56 @@ impl CallRequest {
     }
 
     /// Reads a mark around values; answers with 0 where a value begins instead.
-    fn mark(&mut self, byte: u8) -> Result<usize, Fault> {
+    fn mark(&mut self, byte: u8) -> Result<usize, ProtobufError> {
         let (state, used) = match (self.state, byte) {
             // A method without a body takes none.
-            (State::Start, _) if self.body == Body::None => return Err(self.fault(FaultKind::JsonTrailing)),
-            (State::Start, b'[') if self.is_stream => (State::FirstElement, 1),
-            (State::Start | State::Between, _) => (State::Value { is_in_array: false }, 0),
-            (State::FirstElement | State::Comma, b']') => (State::End, 1),
-            (State::FirstElement | State::Element, _) => (State::Value { is_in_array: true }, 0),
-            (State::Comma, b',') => (State::Element, 1),
-            (State::Comma, _) => return Err(self.fault(FaultKind::JsonSyntax)),
-            (State::End | State::Value { .. }, _) => return Err(self.fault(FaultKind::JsonTrailing)),
+            (JsonStreamState::Start, _) if self.body == HttpBodyBinding::None => {
+                return Err(self.fault(ProtobufErrorKind::JsonTrailing));
+            }
+            (JsonStreamState::Start, b'[') if self.is_stream => (JsonStreamState::FirstElement, 1),
+            (JsonStreamState::Start | JsonStreamState::Between, _) => {
+                (JsonStreamState::Value { is_in_array: false }, 0)
+            }
+            (JsonStreamState::FirstElement | JsonStreamState::Comma, b']') => (JsonStreamState::End, 1),
+            (JsonStreamState::FirstElement | JsonStreamState::Element, _) => {
+                (JsonStreamState::Value { is_in_array: true }, 0)
+            }
+            (JsonStreamState::Comma, b',') => (JsonStreamState::Element, 1),
+            (JsonStreamState::Comma, _) => return Err(self.fault(ProtobufErrorKind::JsonSyntax)),
+            (JsonStreamState::End | JsonStreamState::Value { .. }, _) => {
+                return Err(self.fault(ProtobufErrorKind::JsonTrailing));
+            }
         };
         self.state = state;
         self.base = self.offset;
         Ok(used)
     }
 
-    fn push_value(&mut self, rest: &[u8], is_in_array: bool, out: &mut Vec<u8>) -> Result<usize, Fault> {
+    fn push_value(
+        &mut self,
+        rest: &[u8],
+        is_in_array: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, ProtobufError> {
         let used = self.json.push(rest).map_err(|fault| self.placed(fault))?;
         if self.json.is_done() {
             // What comes behind a message that comes alone may still be white space only.
             self.end_value(out)?;
             self.state = match (self.is_stream, is_in_array) {
-                (false, _) => State::End,
-                (true, true) => State::Comma,
-                (true, false) => State::Between,
+                (false, _) => JsonStreamState::End,
+                (true, true) => JsonStreamState::Comma,
+                (true, false) => JsonStreamState::Between,
             };
         }
         Ok(used)
     }
 
-    fn end_value(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn end_value(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         let base = self.base;
-        let message = self.json.finish().map_err(|fault| Fault { offset: fault.offset + base, ..fault })?;
-        frame(&self.limits, out, message, &self.bound).map_err(|kind| Fault::new(self.offset, kind))?;
+        let message =
+            self.json.finish().map_err(|fault| ProtobufError { offset: fault.offset + base, ..fault })?;
+        frame(&self.limits, out, message, &self.bound)
+            .map_err(|kind| ProtobufError::new(self.offset, kind))?;
         self.json.reset();
         Ok(())
     }
@@ -141,39 +158,48 @@ impl CallRequest {
     ///
     /// # Errors
     /// As [`CallRequest::push`]; [`FaultKind::Truncated`] if the body ends too soon.
-    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         match self.state {
             // Without a body, a message is what path and query tell; a stream may be empty, unless it has to tell that.
-            State::Start if !self.is_stream || self.body == Body::None => {
-                frame(&self.limits, out, &[], &self.bound).map_err(|kind| Fault::new(self.offset, kind))?;
+            JsonStreamState::Start if !self.is_stream || self.body == HttpBodyBinding::None => {
+                frame(&self.limits, out, &[], &self.bound)
+                    .map_err(|kind| ProtobufError::new(self.offset, kind))?;
             }
-            State::Value { is_in_array: false } => self.end_value(out)?,
-            State::Start | State::Between | State::End => {}
-            State::Value { is_in_array: true } | State::FirstElement | State::Element | State::Comma => {
-                return Err(self.fault(FaultKind::Truncated));
+            JsonStreamState::Value { is_in_array: false } => self.end_value(out)?,
+            JsonStreamState::Start | JsonStreamState::Between | JsonStreamState::End => {}
+            JsonStreamState::Value { is_in_array: true }
+            | JsonStreamState::FirstElement
+            | JsonStreamState::Element
+            | JsonStreamState::Comma => {
+                return Err(self.fault(ProtobufErrorKind::Truncated));
             }
         }
-        self.state = State::End;
+        self.state = JsonStreamState::End;
         Ok(())
     }
 
-    fn fault(&self, kind: FaultKind) -> Fault {
-        Fault::new(self.offset, kind)
+    fn fault(&self, kind: ProtobufErrorKind) -> ProtobufError {
+        ProtobufError::new(self.offset, kind)
     }
 
-    fn placed(&self, fault: Fault) -> Fault {
-        Fault { offset: fault.offset + self.base, ..fault }
+    fn placed(&self, fault: ProtobufError) -> ProtobufError {
+        ProtobufError { offset: fault.offset + self.base, ..fault }
     }
 }
 
 /// Appends a message that lies in two parts.
-fn frame(limits: &Limits, out: &mut Vec<u8>, message: &[u8], bound: &[u8]) -> Result<(), FaultKind> {
+fn frame(
+    limits: &ProtobufLimits,
+    out: &mut Vec<u8>,
+    message: &[u8],
+    bound: &[u8],
+) -> Result<(), ProtobufErrorKind> {
     let length = message.len() + bound.len();
     // All frames of a piece together, too: what the path tells may be much larger than a message of the body.
     if out.len() + length > limits.message_bytes_max {
-        return Err(FaultKind::MessageTooLarge);
+        return Err(ProtobufErrorKind::MessageTooLarge);
     }
-    let length = u32::try_from(length).map_err(|_| FaultKind::MessageTooLarge)?;
+    let length = u32::try_from(length).map_err(|_| ProtobufErrorKind::MessageTooLarge)?;
     out.extend_from_slice(&Frames::head(length, false));
     out.extend_from_slice(message);
     out.extend_from_slice(bound);

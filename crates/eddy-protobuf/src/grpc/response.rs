@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::frames::{Compressed, FrameEvent, Frames};
 use crate::http::{HttpIndex, HttpRoute};
-use crate::json::{Names, ToJson, ToJsonOptions};
-use crate::limits::Limits;
-use crate::schema::{Field, Kind, Label, Schema, Special};
+use crate::json::{JsonFieldNaming, ToJson, ToJsonOptions};
+use crate::limits::ProtobufLimits;
+use crate::schema::{FieldDescriptor, FieldType, Label, Schema, Special};
 
 /// How several messages stand one behind the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl CallResponse {
         route: &HttpRoute,
         options: ToJsonOptions,
         form: StreamForm,
-        limits: Limits,
+        limits: ProtobufLimits,
     ) -> Self {
         let schema = index.schema();
         let member = route.response_body.and_then(|field| schema.message(route.output).field(field));
@@ -63,8 +63,8 @@ impl CallResponse {
             form: route.is_server_streaming.then_some(form),
             member: member.map(|field| Member {
                 key: match options.names {
-                    Names::Json => field.json_key.get(1..).unwrap_or_default().into(),
-                    Names::Declared => field.name_key.get(1..).unwrap_or_default().into(),
+                    JsonFieldNaming::Json => field.json_key.get(1..).unwrap_or_default().into(),
+                    JsonFieldNaming::Declared => field.name_key.get(1..).unwrap_or_default().into(),
                 },
                 absent: absent(schema, field),
             }),
@@ -78,7 +78,7 @@ impl CallResponse {
     ///
     /// # Errors
     /// [`Fault`] where the body is none of such messages.
-    pub fn push(&mut self, mut piece: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    pub fn push(&mut self, mut piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         while let Some(event) = self.frames.next(&mut piece)? {
             match event {
                 FrameEvent::Start { .. } => self.begin(out)?,
@@ -96,10 +96,10 @@ impl CallResponse {
         Ok(())
     }
 
-    fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         self.messages += 1;
         match self.form {
-            None if self.messages > 1 => return Err(Fault::new(0, FaultKind::MessageCount)),
+            None if self.messages > 1 => return Err(ProtobufError::new(0, ProtobufErrorKind::MessageCount)),
             None | Some(StreamForm::Lines) => {}
             Some(StreamForm::Array) => out.push(if self.messages == 1 { b'[' } else { b',' }),
             Some(StreamForm::Events) => out.extend_from_slice(b"data: "),
@@ -107,12 +107,12 @@ impl CallResponse {
         Ok(())
     }
 
-    fn take(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn take(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         let ready = self.json.ready();
         let bytes = ready.len();
         let into = if self.member.is_some() { &mut self.whole } else { out };
         if into.len() + bytes > self.bytes_max {
-            return Err(Fault::new(0, FaultKind::MessageTooLarge));
+            return Err(ProtobufError::new(0, ProtobufErrorKind::MessageTooLarge));
         }
         into.extend_from_slice(ready);
         self.json.take(bytes);
@@ -136,10 +136,10 @@ impl CallResponse {
     ///
     /// # Errors
     /// [`FaultKind::Truncated`] within a frame; [`FaultKind::MessageCount`] where there should be a message and is none.
-    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         self.frames.finish()?;
         match self.form {
-            None if self.messages == 0 => return Err(Fault::new(0, FaultKind::MessageCount)),
+            None if self.messages == 0 => return Err(ProtobufError::new(0, ProtobufErrorKind::MessageCount)),
             Some(StreamForm::Array) if self.messages == 0 => out.extend_from_slice(b"[]"),
             Some(StreamForm::Array) => out.push(b']'),
             None | Some(StreamForm::Lines | StreamForm::Events) => {}
@@ -171,15 +171,24 @@ impl CallResponse {
 }
 
 /// What stands for a field that is absent.
-fn absent(schema: &Schema, field: &Field) -> &'static str {
+fn absent(schema: &Schema, field: &FieldDescriptor) -> &'static str {
     match (field.label, field.kind) {
         (Label::Repeated, _) => "[]",
         (Label::Map, _) => "{}",
-        (_, Kind::Message(id) | Kind::Group(id)) if schema.message(id).special == Special::None => "{}",
+        (_, FieldType::Message(id) | FieldType::Group(id)) if schema.message(id).special == Special::None => {
+            "{}"
+        }
         _ if field.has_presence => "null",
-        (_, Kind::String | Kind::Bytes) => "\"\"",
-        (_, Kind::Bool) => "false",
-        (_, Kind::Int64 | Kind::Uint64 | Kind::Fixed64 | Kind::Sfixed64 | Kind::Sint64) => "\"0\"",
+        (_, FieldType::String | FieldType::Bytes) => "\"\"",
+        (_, FieldType::Bool) => "false",
+        (
+            _,
+            FieldType::Int64
+            | FieldType::Uint64
+            | FieldType::Fixed64
+            | FieldType::Sfixed64
+            | FieldType::Sint64,
+        ) => "\"0\"",
         // An enum without presence has 0 as its first value, and JSON reads numbers as well as names.
         _ => "0",
     }

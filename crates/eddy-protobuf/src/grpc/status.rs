@@ -3,9 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::json::{ToJson, ToJsonOptions, decode_base64, write_base64, write_text};
-use crate::limits::Limits;
+use crate::limits::ProtobufLimits;
 use crate::schema::{Schema, Special};
-use crate::wire::{Item, Items};
+use crate::wire::{Items, WireValue};
 
 /// What `google.rpc.Status` tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,13 +46,13 @@ impl RpcStatus {
     fn read_details(&mut self, status: &[u8]) {
         let mut items = Items::new(status, 1);
         while let Ok(Some((number, item))) = items.next() {
-            let (DETAILS, Item::Bytes(any)) = (number, item) else { continue };
+            let (DETAILS, WireValue::Bytes(any)) = (number, item) else { continue };
             let mut detail = (String::new(), Vec::new());
             let mut fields = Items::new(any, 1);
             while let Ok(Some((number, item))) = fields.next() {
                 match (number, item) {
-                    (1, Item::Bytes(url)) => detail.0 = String::from_utf8_lossy(url).into_owned(),
-                    (2, Item::Bytes(value)) => detail.1 = value.to_vec(),
+                    (1, WireValue::Bytes(url)) => detail.0 = String::from_utf8_lossy(url).into_owned(),
+                    (2, WireValue::Bytes(value)) => detail.1 = value.to_vec(),
                     _ => {}
                 }
             }
@@ -63,7 +63,7 @@ impl RpcStatus {
     }
 
     /// Its JSON. Details of types that `schema` does not know, nor `google/rpc/error_details.proto`, stand as Base64.
-    pub fn to_json(&self, schema: &Arc<Schema>, options: ToJsonOptions, limits: Limits) -> Vec<u8> {
+    pub fn to_json(&self, schema: &Arc<Schema>, options: ToJsonOptions, limits: ProtobufLimits) -> Vec<u8> {
         let mut out = format!("{{\"code\":{},\"message\":", self.code).into_bytes();
         write_text(&mut out, &self.message);
         if !self.details.is_empty() {
@@ -118,7 +118,7 @@ fn write_detail(
     schema: &Arc<Schema>,
     (url, value): (&str, &[u8]),
     options: ToJsonOptions,
-    limits: Limits,
+    limits: ProtobufLimits,
 ) {
     out.extend_from_slice(b"{\"@type\":");
     write_text(out, url);

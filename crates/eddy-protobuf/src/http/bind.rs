@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::error::BindError;
+use super::error::HttpBindError;
 use super::index::HttpIndexOptions;
 use super::percent::{Within, decode};
-use super::route::{Body, HttpRoute};
+use super::route::{HttpBodyBinding, HttpRoute};
 use super::template::Variable;
 use crate::json::{Duplicates, FromJson, FromJsonOptions, Required, write_text};
-use crate::limits::Limits;
-use crate::schema::{Field, Kind, Label, MessageId, Schema, Special};
+use crate::limits::ProtobufLimits;
+use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema, Special};
 
 /// Appends what path and query tell. The path comes last: of a field that both would tell, it is the one that counts.
 pub(super) fn bind(
@@ -17,9 +17,9 @@ pub(super) fn bind(
     route: &HttpRoute,
     (path, query): (&[u8], &[u8]),
     options: &HttpIndexOptions,
-    limits: &Limits,
+    limits: &ProtobufLimits,
     out: &mut Vec<u8>,
-) -> Result<(), BindError> {
+) -> Result<(), HttpBindError> {
     if route.variables.is_empty() && query.is_empty() {
         return Ok(());
     }
@@ -33,7 +33,7 @@ pub(super) fn bind(
     let mut binding = Binding { schema, route, options, json, text: Vec::new(), singular: Vec::new() };
     for (at, pair) in query.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()).enumerate() {
         if at >= PARAMETERS_MAX {
-            return Err(BindError::TooMany);
+            return Err(HttpBindError::TooMany);
         }
         binding.parameter(pair, out)?;
     }
@@ -41,7 +41,7 @@ pub(super) fn bind(
         let name = &bound.variable.field;
         let part = part_of(path, &bound.variable, route.has_verb);
         let within = if bound.variable.is_multi { Within::Segments } else { Within::Segment };
-        let value = decode(part, within).ok_or_else(|| BindError::Encoding("path".to_owned()))?;
+        let value = decode(part, within).ok_or_else(|| HttpBindError::Encoding("path".to_owned()))?;
         binding.put(name, &bound.fields, &value, out)?;
     }
     Ok(())
@@ -59,31 +59,33 @@ struct Binding<'r> {
 }
 
 impl Binding<'_> {
-    fn parameter(&mut self, pair: &[u8], out: &mut Vec<u8>) -> Result<(), BindError> {
+    fn parameter(&mut self, pair: &[u8], out: &mut Vec<u8>) -> Result<(), HttpBindError> {
         let (name, value) = match pair.iter().position(|byte| *byte == b'=') {
             Some(at) => (pair.get(..at).unwrap_or_default(), pair.get(at + 1..).unwrap_or_default()),
             None => (pair, &[][..]),
         };
-        let name = decode(name, Within::Query).ok_or_else(|| BindError::Encoding("query".to_owned()))?;
+        let name = decode(name, Within::Query).ok_or_else(|| HttpBindError::Encoding("query".to_owned()))?;
         if self.options.ignored_parameters.contains(&name) {
             return Ok(());
         }
         // With the whole message as the body there is nothing left for a query.
-        let found = if self.route.body == Body::Whole { None } else { self.resolve(&name)? };
+        let found = if self.route.body == HttpBodyBinding::Whole { None } else { self.resolve(&name)? };
         let Some(fields) = found else {
             return match self.options.ignores_unknown_parameters {
                 true => Ok(()),
-                false => Err(BindError::Unknown(name)),
+                false => Err(HttpBindError::Unknown(name)),
             };
         };
-        let is_of_body = matches!(self.route.body, Body::Field(body) if fields.first() == Some(&body));
+        let is_of_body =
+            matches!(self.route.body, HttpBodyBinding::Field(body) if fields.first() == Some(&body));
         if is_of_body || self.route.variables.iter().any(|bound| bound.fields == fields) {
-            return Err(BindError::ToldElsewhere(name));
+            return Err(HttpBindError::ToldElsewhere(name));
         }
-        let value = decode(value, Within::Query).ok_or_else(|| BindError::Encoding("query".to_owned()))?;
+        let value =
+            decode(value, Within::Query).ok_or_else(|| HttpBindError::Encoding("query".to_owned()))?;
         let is_repeated = self.last(&fields).is_some_and(|field| field.label == Label::Repeated);
         if !is_repeated && self.singular.contains(&fields) {
-            return Err(BindError::Twice(name));
+            return Err(HttpBindError::Twice(name));
         }
         self.put(&name, &fields, &value, out)?;
         if !is_repeated {
@@ -93,7 +95,7 @@ impl Binding<'_> {
     }
 
     /// The indexes of the field that a parameter names; none if there is no such field.
-    fn resolve(&self, name: &str) -> Result<Option<Box<[u16]>>, BindError> {
+    fn resolve(&self, name: &str) -> Result<Option<Box<[u16]>>, HttpBindError> {
         let mut message = Some(self.route.input);
         let mut is_below_list = false;
         let mut indexes = Vec::new();
@@ -103,7 +105,7 @@ impl Binding<'_> {
                 return Ok(None);
             };
             if is_below_list || field.label == Label::Map {
-                return Err(BindError::Kind(name.to_owned()));
+                return Err(HttpBindError::Kind(name.to_owned()));
             }
             is_below_list = field.label == Label::Repeated;
             message = field.kind.message();
@@ -111,13 +113,13 @@ impl Binding<'_> {
         }
         match message {
             Some(message) if !self.schema.message(message).special.is_told_by_text() => {
-                Err(BindError::Kind(name.to_owned()))
+                Err(HttpBindError::Kind(name.to_owned()))
             }
             _ => Ok(Some(indexes.into())),
         }
     }
 
-    fn last(&self, fields: &[u16]) -> Option<&Field> {
+    fn last(&self, fields: &[u16]) -> Option<&FieldDescriptor> {
         let mut message = Some(self.route.input);
         let mut last = None;
         for index in fields {
@@ -128,18 +130,24 @@ impl Binding<'_> {
     }
 
     /// Writes one value by way of its JSON, so that there is one set of rules for what a field can have.
-    fn put(&mut self, name: &str, fields: &[u16], value: &str, out: &mut Vec<u8>) -> Result<(), BindError> {
+    fn put(
+        &mut self,
+        name: &str,
+        fields: &[u16],
+        value: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), HttpBindError> {
         self.text.clear();
         let mut message: Option<MessageId> = Some(self.route.input);
         for index in fields {
             let field = message.and_then(|message| self.schema.message(message).field(*index));
-            let Some(field) = field else { return Err(BindError::Unknown(name.to_owned())) };
+            let Some(field) = field else { return Err(HttpBindError::Unknown(name.to_owned())) };
             self.text.push(b'{');
             // The key of an object has a comma before it.
             self.text.extend_from_slice(field.json_key.get(1..).unwrap_or_default());
             message = field.kind.message();
         }
-        let Some(field) = self.last(fields) else { return Err(BindError::Unknown(name.to_owned())) };
+        let Some(field) = self.last(fields) else { return Err(HttpBindError::Unknown(name.to_owned())) };
         let is_list = field.label == Label::Repeated;
         let is_bare = is_bare(self.schema, field.kind, value);
         if is_list {
@@ -157,9 +165,9 @@ impl Binding<'_> {
         let message = self
             .json
             .convert(&self.text)
-            .map_err(|fault| BindError::Value { name: name.to_owned(), kind: fault.kind })?;
+            .map_err(|fault| HttpBindError::Value { name: name.to_owned(), kind: fault.kind })?;
         if out.len() + message.len() > BOUND_BYTES_MAX {
-            return Err(BindError::TooMany);
+            return Err(HttpBindError::TooMany);
         }
         out.extend_from_slice(message);
         Ok(())
@@ -174,13 +182,13 @@ impl Special {
 }
 
 /// Whether a value stands in JSON without quotes: truth values, and enums by their number. All others can have quotes.
-fn is_bare(schema: &Schema, kind: Kind, value: &str) -> bool {
+fn is_bare(schema: &Schema, kind: FieldType, value: &str) -> bool {
     match kind {
-        Kind::Bool => matches!(value, "true" | "false"),
-        Kind::Enum(_) => value.parse::<i32>().is_ok() && !value.starts_with('+'),
-        Kind::Message(id) | Kind::Group(id) if schema.message(id).special == Special::Wrapper => {
+        FieldType::Bool => matches!(value, "true" | "false"),
+        FieldType::Enum(_) => value.parse::<i32>().is_ok() && !value.starts_with('+'),
+        FieldType::Message(id) | FieldType::Group(id) if schema.message(id).special == Special::Wrapper => {
             let inner = schema.message(id).by_number(1).map(|(_, field)| field.kind);
-            inner.is_some_and(|inner| inner == Kind::Bool && is_bare(schema, inner, value))
+            inner.is_some_and(|inner| inner == FieldType::Bool && is_bare(schema, inner, value))
         }
         _ => false,
     }

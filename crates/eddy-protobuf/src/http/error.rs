@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::fault::Fault;
+use crate::fault::ProtobufError;
 
 /// A rule that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum HttpRuleProblem {
     },
     /// The option is not what it should be.
     #[error("the option google.api.http can't be read: {0}")]
-    Malformed(Fault),
+    Malformed(ProtobufError),
     /// A rule without a path.
     #[error("a rule has no path")]
     PathMissing,
@@ -79,7 +79,7 @@ impl std::error::Error for HttpRuleError {}
 /// What is wrong with the path or query of a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BindError {
+pub enum HttpBindError {
     /// Percent signs that encode nothing, or bytes that are not UTF-8.
     #[error("the {0} is not percent-encoded UTF-8")]
     Encoding(String),
@@ -103,7 +103,7 @@ pub enum BindError {
         /// The field or parameter.
         name: String,
         /// What is wrong with it.
-        kind: crate::FaultKind,
+        kind: crate::ProtobufErrorKind,
     },
     /// Too many parameters, or too long ones.
     #[error("there are too many parameters")]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::bind;
-use super::error::{BindError, HttpRuleError};
+use super::error::{HttpBindError, HttpRuleError};
 use super::load::Loading;
 use super::route::HttpRoute;
 use super::trie::Trie;
-use crate::limits::Limits;
+use crate::limits::ProtobufLimits;
 use crate::schema::Schema;
 
 /// Finds the method that a request is for.
@@ -34,7 +34,7 @@ pub struct HttpIndexOptions {
 
 /// What a request is for.
 #[derive(Debug)]
-pub enum Found<'i> {
+pub enum HttpRouteLookup<'i> {
     /// This way to call a method.
     Route(&'i Arc<HttpRoute>),
     /// Ways that have the path, but are for these methods of HTTP.
@@ -69,10 +69,10 @@ impl HttpIndex {
     ///
     /// # Cost
     /// At most as many steps as all templates have segments.
-    pub fn find(&self, method: &str, path: &[u8]) -> Found<'_> {
+    pub fn find(&self, method: &str, path: &[u8]) -> HttpRouteLookup<'_> {
         let (route, search) = self.trie.find(method, path);
         if let Some(route) = route.and_then(|route| self.routes.get(route)) {
-            return Found::Route(route);
+            return HttpRouteLookup::Route(route);
         }
         let mut methods: Vec<&str> = search
             .methods
@@ -82,7 +82,7 @@ impl HttpIndex {
             .collect();
         methods.sort_unstable();
         methods.dedup();
-        if methods.is_empty() { Found::None } else { Found::Methods(methods) }
+        if methods.is_empty() { HttpRouteLookup::None } else { HttpRouteLookup::Methods(methods) }
     }
 
     /// Appends, as a message on the wire, the fields that the path and query of a request for `route` tell. Behind the
@@ -95,9 +95,9 @@ impl HttpIndex {
         route: &HttpRoute,
         path: &[u8],
         query: &[u8],
-        limits: &Limits,
+        limits: &ProtobufLimits,
         out: &mut Vec<u8>,
-    ) -> Result<(), BindError> {
+    ) -> Result<(), HttpBindError> {
         bind::bind(&self.schema, route, (path, query), &self.options, limits, out)
     }
 }

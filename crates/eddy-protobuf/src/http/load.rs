@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::error::{HttpRuleError, HttpRuleProblem};
 use super::index::HttpIndexOptions;
-use super::route::{Body, Bound, HttpRoute};
-use super::rule::Rule;
-use super::template::Template;
+use super::route::{Bound, HttpBodyBinding, HttpRoute};
+use super::rule::HttpRule;
+use super::template::PathTemplate;
 use super::trie::Trie;
-use crate::schema::{Field, Label, Message, MessageId, Method, Schema, Service};
+use crate::schema::{
+    FieldDescriptor, Label, MessageDescriptor, MessageId, MethodDescriptor, Schema, ServiceDescriptor,
+};
 
 /// Routes in the making.
 pub(super) struct Loading<'s> {
@@ -27,12 +29,12 @@ impl<'s> Loading<'s> {
     pub(super) fn services(&mut self, options: &HttpIndexOptions) {
         for name in &options.services {
             if self.schema.find_service(name).is_none() {
-                let known: Vec<&str> = self.schema.services().iter().map(Service::name).collect();
+                let known: Vec<&str> = self.schema.services().iter().map(ServiceDescriptor::name).collect();
                 let problem = HttpRuleProblem::ServiceMissing { known: known.join(", ") };
                 self.errors.push(HttpRuleError { method: name.clone(), path: String::new(), problem });
             }
         }
-        let is_wanted = |service: &&Service| {
+        let is_wanted = |service: &&ServiceDescriptor| {
             options.services.is_empty() || options.services.iter().any(|name| **name == *service.name())
         };
         for service in self.schema.services().iter().filter(is_wanted) {
@@ -46,11 +48,13 @@ impl<'s> Loading<'s> {
         if self.errors.is_empty() { Ok((self.routes, self.trie)) } else { Err(self.errors) }
     }
 
-    fn method(&mut self, service: &Service, method: &Method, has_default: bool) {
+    fn method(&mut self, service: &ServiceDescriptor, method: &MethodDescriptor, has_default: bool) {
         let path = format!("/{}/{}", service.name(), method.name);
-        let rule = match Rule::find(&method.options) {
+        let rule = match HttpRule::find(&method.options) {
             Ok(Some(rule)) => rule,
-            Ok(None) if has_default => Rule { method: "POST", path: &path, body: "*", ..Rule::default() },
+            Ok(None) if has_default => {
+                HttpRule { method: "POST", path: &path, body: "*", ..HttpRule::default() }
+            }
             Ok(None) => return,
             Err(fault) => return self.report(service, method, "", HttpRuleProblem::Malformed(fault)),
         };
@@ -63,20 +67,31 @@ impl<'s> Loading<'s> {
         }
     }
 
-    fn report(&mut self, service: &Service, method: &Method, path: &str, problem: HttpRuleProblem) {
+    fn report(
+        &mut self,
+        service: &ServiceDescriptor,
+        method: &MethodDescriptor,
+        path: &str,
+        problem: HttpRuleProblem,
+    ) {
         let method = format!("{}.{}", service.name(), method.name);
         self.errors.push(HttpRuleError { method, path: path.to_owned(), problem });
     }
 
-    fn rule(&mut self, path: &str, method: &Method, rule: &Rule<'_>) -> Result<(), HttpRuleProblem> {
+    fn rule(
+        &mut self,
+        path: &str,
+        method: &MethodDescriptor,
+        rule: &HttpRule<'_>,
+    ) -> Result<(), HttpRuleProblem> {
         if rule.path.is_empty() || rule.method.is_empty() {
             return Err(HttpRuleProblem::PathMissing);
         }
-        let template = Template::parse(rule.path)?;
+        let template = PathTemplate::parse(rule.path)?;
         let body = match rule.body {
-            "" => Body::None,
-            "*" => Body::Whole,
-            name => Body::Field(self.field(method.input, name)?.0),
+            "" => HttpBodyBinding::None,
+            "*" => HttpBodyBinding::Whole,
+            name => HttpBodyBinding::Field(self.field(method.input, name)?.0),
         };
         let response_body = match rule.response_body {
             "" => None,
@@ -90,8 +105,7 @@ impl<'s> Loading<'s> {
                 Ok(Bound { variable: variable.clone(), fields })
             })
             .collect::<Result<_, _>>()?;
-        let is_body =
-            |bound: &&Bound| matches!((body, &*bound.fields), (Body::Field(body), [field]) if *field == body);
+        let is_body = |bound: &&Bound| matches!((body, &*bound.fields), (HttpBodyBinding::Field(body), [field]) if *field == body);
         if let Some(bound) = variables.iter().find(is_body) {
             return Err(HttpRuleProblem::BodyInPath(bound.variable.field.to_string()));
         }
@@ -115,8 +129,8 @@ impl<'s> Loading<'s> {
         Ok(())
     }
 
-    fn field(&self, message: MessageId, name: &str) -> Result<(u16, &'s Field), HttpRuleProblem> {
-        let message: &Message = self.schema.message(message);
+    fn field(&self, message: MessageId, name: &str) -> Result<(u16, &'s FieldDescriptor), HttpRuleProblem> {
+        let message: &MessageDescriptor = self.schema.message(message);
         message.by_name(name.as_bytes()).ok_or_else(|| HttpRuleProblem::FieldMissing {
             field: name.to_owned(),
             message: message.name().to_owned(),

@@ -11,6 +11,6 @@ mod rule;
 mod template;
 mod trie;
 
-pub use error::{BindError, HttpRuleError, HttpRuleProblem};
-pub use index::{Found, HttpIndex, HttpIndexOptions};
-pub use route::{Body, HttpRoute, PathPart, PathParts};
+pub use error::{HttpBindError, HttpRuleError, HttpRuleProblem};
+pub use index::{HttpIndex, HttpIndexOptions, HttpRouteLookup};
+pub use route::{HttpBodyBinding, HttpRoute, PathPart, PathParts};

@@ -1,6 +1,6 @@
 //! A way to call a method, ready to be used.
 
-use super::template::{Segment, Template, Variable};
+use super::template::{PathTemplate, PathTemplateSegment, Variable};
 use crate::schema::MessageId;
 
 /// A way to call a method by HTTP.
@@ -21,7 +21,7 @@ pub struct HttpRoute {
     /// Whether it answers with a stream.
     pub is_server_streaming: bool,
     /// What the body of a request is.
-    pub body: Body,
+    pub body: HttpBodyBinding,
     /// The only field that the body of a response has; its index in the output.
     pub response_body: Option<u16>,
     pub(super) variables: Box<[Bound]>,
@@ -58,7 +58,8 @@ impl HttpRoute {
     /// The template, taken apart.
     pub fn path_parts(&self) -> PathParts {
         // It was read when the route was made.
-        let Template { segments, variables, verb } = Template::parse(&self.template).unwrap_or_default();
+        let PathTemplate { segments, variables, verb } =
+            PathTemplate::parse(&self.template).unwrap_or_default();
         let count = segments.len();
         let part = |at: usize, is_rest: bool| {
             let has_it = |variable: &&Variable| variable.from <= at && variable.to.is_none_or(|to| at < to);
@@ -67,9 +68,9 @@ impl HttpRoute {
             PathPart::Any { field: variable.map(|variable| variable.field.clone()), is_whole, is_rest }
         };
         let parts = segments.into_iter().enumerate().map(|(at, segment)| match segment {
-            Segment::Literal(text) => PathPart::Literal(text),
-            Segment::One => part(at, false),
-            Segment::Rest => part(at, true),
+            PathTemplateSegment::Literal(text) => PathPart::Literal(text),
+            PathTemplateSegment::One => part(at, false),
+            PathTemplateSegment::Rest => part(at, true),
         });
         PathParts { parts: parts.collect(), verb }
     }
@@ -82,7 +83,7 @@ impl HttpRoute {
 
 /// What the body of a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
+pub enum HttpBodyBinding {
     /// There is none.
     None,
     /// The message.

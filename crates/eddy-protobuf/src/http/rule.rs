@@ -1,11 +1,11 @@
 //! The option `google.api.http` as it lies in descriptors.
 
-use crate::fault::{Fault, FaultKind};
-use crate::wire::{Item, Items};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::wire::{Items, WireValue};
 
 /// One way to call a method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rule<'d> {
+pub(super) struct HttpRule<'d> {
     /// The method of HTTP; `*` for any. Empty where the rule names no path.
     pub(super) method: &'d str,
     pub(super) path: &'d str,
@@ -14,16 +14,16 @@ pub(super) struct Rule<'d> {
     pub(super) additional: Vec<Self>,
 }
 
-impl<'d> Rule<'d> {
+impl<'d> HttpRule<'d> {
     /// The rule of a method with these `MethodOptions`, if it has one.
     ///
     /// # Errors
     /// [`Fault`] where the options are malformed.
-    pub(super) fn find(options: &'d [u8]) -> Result<Option<Self>, Fault> {
+    pub(super) fn find(options: &'d [u8]) -> Result<Option<Self>, ProtobufError> {
         let mut items = Items::new(options, 1);
         let mut rule: Option<Self> = None;
         while let Some((number, item)) = items.next()? {
-            if let (HTTP, Item::Bytes(bytes)) = (number, item) {
+            if let (HTTP, WireValue::Bytes(bytes)) = (number, item) {
                 // An option that comes in several parts is merged.
                 rule.get_or_insert_default().read(bytes, 0)?;
             }
@@ -31,10 +31,10 @@ impl<'d> Rule<'d> {
         Ok(rule)
     }
 
-    fn read(&mut self, bytes: &'d [u8], depth: u8) -> Result<(), Fault> {
+    fn read(&mut self, bytes: &'d [u8], depth: u8) -> Result<(), ProtobufError> {
         let mut items = Items::new(bytes, 1);
         while let Some((number, item)) = items.next()? {
-            let Item::Bytes(bytes) = item else { continue };
+            let WireValue::Bytes(bytes) = item else { continue };
             match number {
                 2..=6 => {
                     self.method = METHODS.get(number as usize - 2).copied().unwrap_or_default();
@@ -56,12 +56,12 @@ impl<'d> Rule<'d> {
     }
 
     /// A `CustomHttpPattern`.
-    fn read_custom(&mut self, bytes: &'d [u8]) -> Result<(), Fault> {
+    fn read_custom(&mut self, bytes: &'d [u8]) -> Result<(), ProtobufError> {
         let mut items = Items::new(bytes, 1);
         while let Some((number, item)) = items.next()? {
             match (number, item) {
-                (1, Item::Bytes(kind)) => self.method = text(kind)?,
-                (2, Item::Bytes(path)) => self.path = text(path)?,
+                (1, WireValue::Bytes(kind)) => self.method = text(kind)?,
+                (2, WireValue::Bytes(path)) => self.path = text(path)?,
                 _ => {}
             }
         }
@@ -69,8 +69,8 @@ impl<'d> Rule<'d> {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Fault> {
-    std::str::from_utf8(bytes).map_err(|_| Fault::new(0, FaultKind::Utf8))
+fn text(bytes: &[u8]) -> Result<&str, ProtobufError> {
+    std::str::from_utf8(bytes).map_err(|_| ProtobufError::new(0, ProtobufErrorKind::Utf8))
 }
 
 /// The extension `google.api.http` of `MethodOptions`.

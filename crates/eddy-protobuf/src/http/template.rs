@@ -5,8 +5,8 @@ use super::percent::{Within, decode};
 
 /// A template, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Template {
-    pub(super) segments: Vec<Segment>,
+pub(super) struct PathTemplate {
+    pub(super) segments: Vec<PathTemplateSegment>,
     pub(super) variables: Vec<Variable>,
     /// What stands behind the last colon.
     pub(super) verb: Option<Box<str>>,
@@ -14,7 +14,7 @@ pub(super) struct Template {
 
 /// A part of a path between slashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Segment {
+pub(super) enum PathTemplateSegment {
     /// This one, decoded.
     Literal(Box<str>),
     /// `*`: any that is not empty.
@@ -37,13 +37,13 @@ pub(super) struct Variable {
 }
 
 /// Reads a template from the front.
-struct Parser<'t> {
+struct PathTemplateParser<'t> {
     text: &'t str,
     at: usize,
-    template: Template,
+    template: PathTemplate,
 }
 
-impl Template {
+impl PathTemplate {
     /// Takes a template apart.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Template {
     /// # Spec
     /// [google/api/http.proto](https://github.com/googleapis/googleapis/blob/master/google/api/http.proto), Path template syntax.
     pub(super) fn parse(text: &str) -> Result<Self, HttpRuleProblem> {
-        let mut parser = Parser { text, at: 0, template: Self::default() };
+        let mut parser = PathTemplateParser { text, at: 0, template: Self::default() };
         if !parser.takes('/') {
             return Err(parser.problem("it begins with a slash"));
         }
@@ -80,7 +80,7 @@ impl Template {
     }
 }
 
-impl<'t> Parser<'t> {
+impl<'t> PathTemplateParser<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -98,7 +98,7 @@ impl<'t> Parser<'t> {
     /// One segment or more, with slashes between.
     fn segments(&mut self, is_within: bool) -> Result<(), HttpRuleProblem> {
         loop {
-            if self.template.segments.last() == Some(&Segment::Rest) {
+            if self.template.segments.last() == Some(&PathTemplateSegment::Rest) {
                 return Err(self.problem("nothing but a verb follows `**`"));
             }
             self.segment(is_within)?;
@@ -116,7 +116,7 @@ impl<'t> Parser<'t> {
             return self.variable();
         }
         if self.takes('*') {
-            let segment = if self.takes('*') { Segment::Rest } else { Segment::One };
+            let segment = if self.takes('*') { PathTemplateSegment::Rest } else { PathTemplateSegment::One };
             self.template.segments.push(segment);
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl<'t> Parser<'t> {
         let literal = decode(literal.as_bytes(), Within::Segment);
         let literal = literal.ok_or_else(|| self.problem("a percent sign encodes nothing"))?;
         self.at += length;
-        self.template.segments.push(Segment::Literal(literal.into()));
+        self.template.segments.push(PathTemplateSegment::Literal(literal.into()));
         Ok(())
     }
 
@@ -150,13 +150,13 @@ impl<'t> Parser<'t> {
         if self.takes('=') {
             self.segments(true)?;
         } else {
-            self.template.segments.push(Segment::One);
+            self.template.segments.push(PathTemplateSegment::One);
         }
         if !self.takes('}') {
             return Err(self.problem("a variable ends with a brace"));
         }
         let segments = &self.template.segments;
-        let is_open = segments.last() == Some(&Segment::Rest);
+        let is_open = segments.last() == Some(&PathTemplateSegment::Rest);
         let is_multi = segments.len() - from > 1 || is_open;
         let to = (!is_open).then_some(segments.len());
         self.template.variables.push(Variable { field, from, to, is_multi });
@@ -170,16 +170,22 @@ mod tests {
 
     #[test]
     fn templates_are_taken_apart() {
-        let template = Template::parse("/v1/{name=shelves/*}/books/{book.id}:move").unwrap();
-        let literal = |text: &str| Segment::Literal(text.into());
-        let segments = [literal("v1"), literal("shelves"), Segment::One, literal("books"), Segment::One];
+        let template = PathTemplate::parse("/v1/{name=shelves/*}/books/{book.id}:move").unwrap();
+        let literal = |text: &str| PathTemplateSegment::Literal(text.into());
+        let segments = [
+            literal("v1"),
+            literal("shelves"),
+            PathTemplateSegment::One,
+            literal("books"),
+            PathTemplateSegment::One,
+        ];
         assert_eq!(template.segments, segments);
         assert_eq!(template.verb.as_deref(), Some("move"));
         let [name, id] = template.variables.as_slice() else { panic!("{template:?}") };
         assert_eq!((&*name.field, name.from, name.to, name.is_multi), ("name", 1, Some(3), true));
         assert_eq!((&*id.field, id.from, id.to, id.is_multi), ("book.id", 4, Some(5), false));
-        let template = Template::parse("/a%20b/{rest=**}").unwrap();
-        assert_eq!(template.segments, [literal("a b"), Segment::Rest]);
+        let template = PathTemplate::parse("/a%20b/{rest=**}").unwrap();
+        assert_eq!(template.segments, [literal("a b"), PathTemplateSegment::Rest]);
         assert_eq!(template.variables.first().map(|rest| (rest.to, rest.is_multi)), Some((None, true)));
     }
 
@@ -211,9 +217,9 @@ mod tests {
             "/{a=**/b}",
             "/{a}b",
         ] {
-            let problem = Template::parse(text);
+            let problem = PathTemplate::parse(text);
             assert!(matches!(problem, Err(HttpRuleProblem::Template { .. })), "{text}: {problem:?}");
         }
-        assert_eq!(Template::parse("/{a}/{a}"), Err(HttpRuleProblem::FieldTwice("a".to_owned())));
+        assert_eq!(PathTemplate::parse("/{a}/{a}"), Err(HttpRuleProblem::FieldTwice("a".to_owned())));
     }
 }

@@ -3,27 +3,27 @@
 use std::collections::HashMap;
 
 use super::percent::{Within, decode};
-use super::template::{Segment, Template};
+use super::template::{PathTemplate, PathTemplateSegment};
 
 /// Templates by their segments: what is spelled out goes before `*`, `*` before `**`, from the left to the right.
 #[derive(Debug, Default)]
 pub(super) struct Trie {
-    nodes: Vec<Node>,
+    nodes: Vec<PathTrieNode>,
 }
 
 #[derive(Debug, Default)]
-struct Node {
+struct PathTrieNode {
     literals: HashMap<Box<str>, usize>,
     one: Option<usize>,
     /// Routes that end here.
-    ends: Vec<End>,
+    ends: Vec<PathTrieRoute>,
     /// Routes that have `**` here.
-    rests: Vec<End>,
+    rests: Vec<PathTrieRoute>,
 }
 
 /// A route at the end of its template.
 #[derive(Debug)]
-struct End {
+struct PathTrieRoute {
     verb: Option<Box<str>>,
     method: Box<str>,
     route: usize,
@@ -31,7 +31,7 @@ struct End {
 
 /// What a search found.
 #[derive(Debug, Default)]
-pub(super) struct Search<'r> {
+pub(super) struct PathTrieSearch<'r> {
     method: &'r str,
     verb: Option<&'r str>,
     /// Methods of the routes whose template is the path's.
@@ -40,9 +40,14 @@ pub(super) struct Search<'r> {
 
 impl Trie {
     /// Adds a route; or answers with one for the same requests.
-    pub(super) fn insert(&mut self, template: &Template, method: &str, route: usize) -> Result<(), usize> {
+    pub(super) fn insert(
+        &mut self,
+        template: &PathTemplate,
+        method: &str,
+        route: usize,
+    ) -> Result<(), usize> {
         if self.nodes.is_empty() {
-            self.nodes.push(Node::default());
+            self.nodes.push(PathTrieNode::default());
         }
         let mut at = 0;
         let mut is_rest = false;
@@ -50,15 +55,17 @@ impl Trie {
             let next = self.nodes.len();
             let Some(node) = self.nodes.get_mut(at) else { return Ok(()) };
             at = match segment {
-                Segment::Literal(literal) => *node.literals.entry(literal.clone()).or_insert(next),
-                Segment::One => *node.one.get_or_insert(next),
-                Segment::Rest => {
+                PathTemplateSegment::Literal(literal) => {
+                    *node.literals.entry(literal.clone()).or_insert(next)
+                }
+                PathTemplateSegment::One => *node.one.get_or_insert(next),
+                PathTemplateSegment::Rest => {
                     is_rest = true;
                     break;
                 }
             };
             if at == next {
-                self.nodes.push(Node::default());
+                self.nodes.push(PathTrieNode::default());
             }
         }
         let Some(node) = self.nodes.get_mut(at) else { return Ok(()) };
@@ -67,7 +74,7 @@ impl Trie {
         if let Some(same) = same {
             return Err(same.route);
         }
-        ends.push(End { verb: template.verb.clone(), method: method.into(), route });
+        ends.push(PathTrieRoute { verb: template.verb.clone(), method: method.into(), route });
         Ok(())
     }
 
@@ -75,8 +82,8 @@ impl Trie {
     ///
     /// # Cost
     /// At most as many steps as there are nodes: a node has one place in a path.
-    pub(super) fn find<'r>(&self, method: &'r str, path: &'r [u8]) -> (Option<usize>, Search<'r>) {
-        let mut search = Search { method, verb: None, methods: Vec::new() };
+    pub(super) fn find<'r>(&self, method: &'r str, path: &'r [u8]) -> (Option<usize>, PathTrieSearch<'r>) {
+        let mut search = PathTrieSearch { method, verb: None, methods: Vec::new() };
         let Some(path) = path.strip_prefix(b"/") else { return (None, search) };
         let last = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
         let colon = path.iter().rposition(|byte| *byte == b':').filter(|colon| *colon > last);
@@ -92,7 +99,7 @@ impl Trie {
         (self.descend(0, Some(path), &mut search), search)
     }
 
-    fn descend(&self, at: usize, path: Option<&[u8]>, search: &mut Search<'_>) -> Option<usize> {
+    fn descend(&self, at: usize, path: Option<&[u8]>, search: &mut PathTrieSearch<'_>) -> Option<usize> {
         let node = self.nodes.get(at)?;
         let Some(path) = path else {
             return search.choose(&node.ends).or_else(|| search.choose(&node.rests));
@@ -115,8 +122,8 @@ impl Trie {
     }
 }
 
-impl Search<'_> {
-    fn choose(&mut self, ends: &[End]) -> Option<usize> {
+impl PathTrieSearch<'_> {
+    fn choose(&mut self, ends: &[PathTrieRoute]) -> Option<usize> {
         let mut any = None;
         for end in ends.iter().filter(|end| end.verb.as_deref() == self.verb) {
             if *end.method == *self.method {

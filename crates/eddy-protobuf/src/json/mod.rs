@@ -6,7 +6,7 @@ mod read;
 mod text;
 mod write;
 
-pub use options::{Duplicates, EnumForm, FromJsonOptions, Names, Required, ToJsonOptions, Unknown};
+pub use options::{Duplicates, EnumForm, FromJsonOptions, JsonFieldNaming, Required, ToJsonOptions, Unknown};
 pub use read::FromJson;
 pub use text::{decode_base64, write_base64};
 pub use write::ToJson;

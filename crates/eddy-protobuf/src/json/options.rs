@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToJsonOptions {
     /// Which names fields have.
-    pub names: Names,
+    pub names: JsonFieldNaming,
     /// How enums are written.
     pub enums: EnumForm,
     /// Whether fields without presence that are not set are written with their default.
@@ -13,7 +13,7 @@ pub struct ToJsonOptions {
 
 /// Names of fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Names {
+pub enum JsonFieldNaming {
     /// `json_name`: camel case, if nothing else is declared.
     #[default]
     Json,

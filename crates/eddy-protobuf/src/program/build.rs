@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 
 use super::compile::Compiling;
-use super::edit::{Edit, Mask, To};
+use super::edit::{Mask, MessageEdit, To};
 use super::error::ProgramError;
-use super::node::{Program, Rule, Slot, SlotKind};
-use super::rule::{RuleTest, Test, compile};
-use super::tree::{End, Tree, field_problem};
-use crate::schema::{Field, Kind, Label, Message, MessageId, Schema};
+use super::node::{ProgramRule, SlotKind, ValueSlot, WalkProgram};
+use super::rule::{CompiledRuleTest, RuleTest, compile};
+use super::tree::{FieldPathEnd, FieldPathTree, field_problem};
+use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, MessageId, Schema};
 
 /// Puts a program together.
 #[derive(Debug)]
 pub struct ProgramBuilder<'s> {
     schema: &'s Schema,
     message: MessageId,
-    tree: Tree,
+    tree: FieldPathTree,
     slots: Vec<SlotKind>,
-    rules: Vec<Rule>,
+    rules: Vec<ProgramRule>,
     rule_count: u16,
     texts: Vec<Box<[u8]>>,
     everywhere: HashMap<(MessageId, u16), To>,
@@ -31,7 +31,7 @@ impl<'s> ProgramBuilder<'s> {
         Self {
             schema,
             message,
-            tree: Tree::default(),
+            tree: FieldPathTree::default(),
             slots: Vec::new(),
             rules: Vec::new(),
             rule_count: 0,
@@ -46,11 +46,11 @@ impl<'s> ProgramBuilder<'s> {
     ///
     /// # Errors
     /// [`ProgramError`] where there is no such field.
-    pub fn extract(&mut self, path: &str) -> Result<Slot, ProgramError> {
-        let slot = Slot(self.number(path, self.slots.len(), "fields that are extracted")?);
-        let End { leaf, field, message, is_repeated, .. } =
+    pub fn extract(&mut self, path: &str) -> Result<ValueSlot, ProgramError> {
+        let slot = ValueSlot(self.number(path, self.slots.len(), "fields that are extracted")?);
+        let FieldPathEnd { leaf, field, message, is_repeated, .. } =
             self.tree.locate(self.schema, self.message, path)?;
-        if matches!(field.kind, Kind::Group(_)) {
+        if matches!(field.kind, FieldType::Group(_)) {
             let problem = "is a group, of which only fields can be extracted";
             return Err(field_problem(self.schema, path, message, &field.name, problem));
         }
@@ -69,11 +69,11 @@ impl<'s> ProgramBuilder<'s> {
     pub fn rule(&mut self, path: &str, test: &RuleTest) -> Result<u16, ProgramError> {
         let number = self.number(path, usize::from(self.rule_count), "rules")?;
         let place = self.number(path, self.rules.len(), "rules")?;
-        let End { leaf, field, message, is_of_key, .. } =
+        let FieldPathEnd { leaf, field, message, is_of_key, .. } =
             self.tree.locate(self.schema, self.message, path)?;
         let problem = |problem| field_problem(self.schema, path, message, &field.name, problem);
-        let is_text = matches!(field.kind, Kind::String | Kind::Bytes);
-        let is_number = matches!(field.kind, Kind::Double | Kind::Float);
+        let is_text = matches!(field.kind, FieldType::String | FieldType::Bytes);
+        let is_number = matches!(field.kind, FieldType::Double | FieldType::Float);
         let test = match test {
             RuleTest::Present if field.label != Label::Singular || is_of_key => {
                 return Err(problem("is repeated or an entry, which can't be asked to be there"));
@@ -87,12 +87,12 @@ impl<'s> ProgramBuilder<'s> {
                 return Err(problem("is no integer"));
             }
             RuleTest::Number { .. } if !is_number => return Err(problem("is no float or double")),
-            RuleTest::Integer { min, max } => Test::Integer { min: *min, max: *max },
-            RuleTest::Number { min, max } => Test::Number { min: *min, max: *max },
+            RuleTest::Integer { min, max } => CompiledRuleTest::Integer { min: *min, max: *max },
+            RuleTest::Number { min, max } => CompiledRuleTest::Number { min: *min, max: *max },
             _ if !is_text => return Err(problem("is no string or bytes")),
-            RuleTest::Utf8 => Test::Utf8,
-            RuleTest::Bytes { min, max } => Test::Bytes { min: *min, max: *max },
-            RuleTest::Characters { min, max } => Test::Characters { min: *min, max: *max },
+            RuleTest::Utf8 => CompiledRuleTest::Utf8,
+            RuleTest::Bytes { min, max } => CompiledRuleTest::Bytes { min: *min, max: *max },
+            RuleTest::Characters { min, max } => CompiledRuleTest::Characters { min: *min, max: *max },
             RuleTest::Pattern(pattern) => compile(pattern).map_err(|problem| ProgramError::Pattern {
                 path: path.to_owned(),
                 pattern: pattern.clone(),
@@ -100,7 +100,7 @@ impl<'s> ProgramBuilder<'s> {
             })?,
         };
         leaf.rules.push(place);
-        self.rules.push(Rule { number, test });
+        self.rules.push(ProgramRule { number, test });
         self.rule_count += 1;
         Ok(number)
     }
@@ -109,15 +109,15 @@ impl<'s> ProgramBuilder<'s> {
     ///
     /// # Errors
     /// [`ProgramError`] where there is no such field, or it can't be masked.
-    pub fn edit(&mut self, path: &str, edit: &Edit) -> Result<(), ProgramError> {
+    pub fn edit(&mut self, path: &str, edit: &MessageEdit) -> Result<(), ProgramError> {
         let text = self.number(path, self.texts.len(), "texts")?;
-        let End { leaf, field, message, is_of_key, has_key, .. } =
+        let FieldPathEnd { leaf, field, message, is_of_key, has_key, .. } =
             self.tree.locate(self.schema, self.message, path)?;
         let to = form_of(field, is_of_key, edit, text)
             .map_err(|problem| field_problem(self.schema, path, message, &field.name, problem))?;
         leaf.edit = Some(to);
         self.has_keyed_edits |= has_key;
-        if let (To::Text(_), Edit::Mask(Mask::Text(text))) = (to, edit) {
+        if let (To::Text(_), MessageEdit::Mask(Mask::Text(text))) = (to, edit) {
             self.texts.push(text.as_bytes().into());
         }
         Ok(())
@@ -129,7 +129,7 @@ impl<'s> ProgramBuilder<'s> {
     /// [`ProgramError`] where a field can't be masked.
     pub fn edit_everywhere(
         &mut self,
-        mut edit: impl FnMut(&Message, &Field) -> Option<Edit>,
+        mut edit: impl FnMut(&MessageDescriptor, &FieldDescriptor) -> Option<MessageEdit>,
     ) -> Result<(), ProgramError> {
         for (id, message) in self.schema.messages() {
             for (index, field) in (0..).zip(message.fields()) {
@@ -138,7 +138,7 @@ impl<'s> ProgramBuilder<'s> {
                 let text = self.number(&path, self.texts.len(), "texts")?;
                 let to = form_of(field, false, &edit, text)
                     .map_err(|problem| field_problem(self.schema, &path, id, &field.name, problem))?;
-                if let (To::Text(_), Edit::Mask(Mask::Text(text))) = (to, &edit) {
+                if let (To::Text(_), MessageEdit::Mask(Mask::Text(text))) = (to, &edit) {
                     self.texts.push(text.as_bytes().into());
                 }
                 self.everywhere.insert((id, index), to);
@@ -157,11 +157,11 @@ impl<'s> ProgramBuilder<'s> {
     ///
     /// # Errors
     /// [`ProgramError`] if it has more than it can.
-    pub fn build(self) -> Result<Program, ProgramError> {
+    pub fn build(self) -> Result<WalkProgram, ProgramError> {
         let compiling = Compiling::new(self.schema, &self.slots, &self.everywhere, self.checks_all);
         let (nodes, edits) = compiling.compile(self.message, &self.tree)?;
         let keeps_lengths = edits.iter().all(|edit| edit.is_same_length());
-        Ok(Program {
+        Ok(WalkProgram {
             message: self.message,
             nodes,
             slots: self.slots.into(),
@@ -181,23 +181,30 @@ impl<'s> ProgramBuilder<'s> {
 }
 
 /// What becomes of a field's value.
-fn form_of(field: &Field, is_of_key: bool, edit: &Edit, text: u16) -> Result<To, &'static str> {
+fn form_of(
+    field: &FieldDescriptor,
+    is_of_key: bool,
+    edit: &MessageEdit,
+    text: u16,
+) -> Result<To, &'static str> {
     let is_map = field.label == Label::Map && !is_of_key;
     match (edit, field.kind) {
-        (Edit::Drop, _) => Ok(To::Nothing),
-        (Edit::Mask(_), Kind::Message(_) | Kind::Group(_)) if is_map => {
+        (MessageEdit::Drop, _) => Ok(To::Nothing),
+        (MessageEdit::Mask(_), FieldType::Message(_) | FieldType::Group(_)) if is_map => {
             Err("is a map, which can't be masked: drop it, or mask its `value`")
         }
-        (Edit::Mask(_), Kind::Message(_) | Kind::Group(_)) => {
+        (MessageEdit::Mask(_), FieldType::Message(_) | FieldType::Group(_)) => {
             Err("is a message, which can't be masked: drop it, or mask its fields")
         }
-        (Edit::Mask(Mask::Text(_)), Kind::String | Kind::Bytes) => Ok(To::Text(text)),
-        (Edit::Mask(Mask::Text(_)), _) => Err("is no string or bytes, so that no text can be in its place"),
-        (Edit::Mask(Mask::SameLength), Kind::String) => Ok(To::Stars),
-        (Edit::Mask(Mask::SameLength), kind) if kind.wire_type() == crate::wire::VARINT => {
+        (MessageEdit::Mask(Mask::Text(_)), FieldType::String | FieldType::Bytes) => Ok(To::Text(text)),
+        (MessageEdit::Mask(Mask::Text(_)), _) => {
+            Err("is no string or bytes, so that no text can be in its place")
+        }
+        (MessageEdit::Mask(Mask::SameLength), FieldType::String) => Ok(To::Stars),
+        (MessageEdit::Mask(Mask::SameLength), kind) if kind.wire_type() == crate::wire::VARINT => {
             Ok(To::ZeroVarints)
         }
-        (Edit::Mask(Mask::SameLength), _) => Ok(To::Zeros),
+        (MessageEdit::Mask(Mask::SameLength), _) => Ok(To::Zeros),
     }
 }
 

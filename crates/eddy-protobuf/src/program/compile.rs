@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::edit::To;
 use super::error::ProgramError;
-use super::node::{Holds, LONG, Node, Op, Quick, Slot, SlotKind, TAGS, quick_pass};
-use super::tree::{Branch, Leaf, Tree};
-use crate::schema::{Field, Kind, Label, MessageId, NumberTable, Schema};
+use super::node::{Holds, LONG, Op, ProgramNode, Quick, SlotKind, TAGS, ValueSlot, quick_pass};
+use super::tree::{Branch, FieldPathTree, Leaf};
+use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, NumberTable, Schema};
 use crate::wire::{LENGTH, tag_of};
 
 /// Nodes as they are made.
@@ -17,7 +17,7 @@ pub(super) struct Compiling<'s, 'b> {
     checks_all: bool,
     /// Messages in which, at any depth, something is done with all messages of a type.
     is_wanted: Vec<bool>,
-    nodes: Vec<Option<Node>>,
+    nodes: Vec<Option<ProgramNode>>,
     /// Nodes of messages that no path goes through.
     plain: HashMap<MessageId, u32>,
     edits: Vec<To>,
@@ -25,7 +25,7 @@ pub(super) struct Compiling<'s, 'b> {
 
 /// Whether what holds everywhere holds in a part of a program too.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Scope {
+enum CompileScope {
     WithEverywhere,
     PathsAlone,
 }
@@ -74,15 +74,20 @@ impl<'s, 'b> Compiling<'s, 'b> {
     pub(super) fn compile(
         mut self,
         message: MessageId,
-        tree: &Tree,
-    ) -> Result<(Box<[Node]>, Vec<To>), ProgramError> {
-        self.node(message, tree, Scope::WithEverywhere)?;
+        tree: &FieldPathTree,
+    ) -> Result<(Box<[ProgramNode]>, Vec<To>), ProgramError> {
+        self.node(message, tree, CompileScope::WithEverywhere)?;
         let nodes = self.nodes.into_iter().flatten().collect();
         Ok((nodes, self.edits))
     }
 
-    fn node(&mut self, message: MessageId, tree: &Tree, scope: Scope) -> Result<u32, ProgramError> {
-        let is_plain = tree.branches.is_empty() && scope == Scope::WithEverywhere;
+    fn node(
+        &mut self,
+        message: MessageId,
+        tree: &FieldPathTree,
+        scope: CompileScope,
+    ) -> Result<u32, ProgramError> {
+        let is_plain = tree.branches.is_empty() && scope == CompileScope::WithEverywhere;
         if let Some(node) = self.plain.get(&message).filter(|_| is_plain) {
             return Ok(*node);
         }
@@ -103,7 +108,12 @@ impl<'s, 'b> Compiling<'s, 'b> {
         Ok(number)
     }
 
-    fn make(&mut self, id: MessageId, tree: &Tree, scope: Scope) -> Result<Node, ProgramError> {
+    fn make(
+        &mut self,
+        id: MessageId,
+        tree: &FieldPathTree,
+        scope: CompileScope,
+    ) -> Result<ProgramNode, ProgramError> {
         let message = self.schema.message(id);
         let mut ops = Vec::new();
         let mut by_number = Vec::new();
@@ -116,7 +126,8 @@ impl<'s, 'b> Compiling<'s, 'b> {
         let none = Branch::default();
         for (index, field) in (0..).zip(message.fields()) {
             let branch = tree.branch(index).unwrap_or(&none);
-            let everywhere = self.everywhere.get(&(id, index)).filter(|_| scope == Scope::WithEverywhere);
+            let everywhere =
+                self.everywhere.get(&(id, index)).filter(|_| scope == CompileScope::WithEverywhere);
             let mut op = self.op(id, field, branch, everywhere.copied(), scope)?;
             op.forget = self.forgotten(id, index, field, tree);
             if let Some(rule) = branch.leaf.required {
@@ -138,21 +149,21 @@ impl<'s, 'b> Compiling<'s, 'b> {
             ops.push(op);
         }
         let by_number = NumberTable::build(by_number.into_iter());
-        Ok(Node { table, quick, by_number, ops: ops.into(), required: required.into() })
+        Ok(ProgramNode { table, quick, by_number, ops: ops.into(), required: required.into() })
     }
 
     /// What is done with a field, without what depends on its neighbours.
     fn op(
         &mut self,
         id: MessageId,
-        field: &Field,
+        field: &FieldDescriptor,
         branch: &Branch,
         everywhere: Option<To>,
-        scope: Scope,
+        scope: CompileScope,
     ) -> Result<Op, ProgramError> {
         let is_wanted = |compiling: &Self| {
             let below = field.kind.message().and_then(|id| compiling.is_wanted.get(id.0 as usize));
-            scope == Scope::WithEverywhere && below == Some(&true)
+            scope == CompileScope::WithEverywhere && below == Some(&true)
         };
         let mut entries = Vec::new();
         for (key, entry) in &branch.entries {
@@ -167,7 +178,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
                     problem: "has edits by key, which can't be together with edits or checks of all messages below it",
                 });
             }
-            let mut op = self.op(id, value, entry, None, Scope::PathsAlone)?;
+            let mut op = self.op(id, value, entry, None, CompileScope::PathsAlone)?;
             let mut below = Vec::new();
             entry.slots(&mut below);
             op.below = below.into();
@@ -185,12 +196,12 @@ impl<'s, 'b> Compiling<'s, 'b> {
         let mut below = Vec::new();
         branch.slots_below(&mut below);
         let is_looked_at =
-            slot.is_some() || !rules.is_empty() || self.checks_all && scope == Scope::WithEverywhere;
+            slot.is_some() || !rules.is_empty() || self.checks_all && scope == CompileScope::WithEverywhere;
         Ok(Op {
             kind: field.kind,
             label: field.label,
             wire_type: field.kind.wire_type(),
-            checks_utf8: field.kind == Kind::String && field.checks_utf8 && is_looked_at,
+            checks_utf8: field.kind == FieldType::String && field.checks_utf8 && is_looked_at,
             checks_list: field.label == Label::Repeated && field.kind.is_packable() && is_looked_at,
             is_implicit: field.label == Label::Singular && !field.has_presence,
             slot: *slot,
@@ -206,7 +217,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         })
     }
 
-    fn holds(&self, field: &Field, slot: Option<Slot>) -> Holds {
+    fn holds(&self, field: &FieldDescriptor, slot: Option<ValueSlot>) -> Holds {
         let is_repeated =
             slot.and_then(|slot| self.slots.get(usize::from(slot.0))).is_some_and(|slot| slot.is_repeated);
         match field.label {
@@ -217,7 +228,13 @@ impl<'s, 'b> Compiling<'s, 'b> {
     }
 
     /// Slots that are empty once a field is set: those of other members of its oneof.
-    fn forgotten(&self, id: MessageId, index: u16, field: &Field, tree: &Tree) -> Box<[Slot]> {
+    fn forgotten(
+        &self,
+        id: MessageId,
+        index: u16,
+        field: &FieldDescriptor,
+        tree: &FieldPathTree,
+    ) -> Box<[ValueSlot]> {
         let mut slots = Vec::new();
         let Some(oneof) = field.oneof else { return Box::default() };
         for (other, branch) in &tree.branches {
@@ -244,7 +261,7 @@ impl Op {
 }
 
 /// Marks the tags of a field that have one byte.
-fn mark(table: &mut [u8; TAGS], quick: &mut [Quick; TAGS], field: &Field, op: &Op, place: usize) {
+fn mark(table: &mut [u8; TAGS], quick: &mut [Quick; TAGS], field: &FieldDescriptor, op: &Op, place: usize) {
     let number = u8::try_from(place + 1).unwrap_or(LONG);
     let packed = (field.label == Label::Repeated && field.kind.is_packable()).then_some(LENGTH);
     for wire_type in [Some(field.kind.wire_type()), packed].into_iter().flatten() {

@@ -4,7 +4,7 @@ use crate::wire::{varint_len, write_varint};
 
 /// What is done to a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
+pub enum MessageEdit {
     /// It is left out.
     Drop,
     /// Its value is replaced.
@@ -22,7 +22,7 @@ pub enum Mask {
 
 /// A place of the input and what it becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct ByteReplacement {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) to: To,
@@ -66,7 +66,7 @@ pub(super) fn text_len(text: &[u8]) -> usize {
 }
 
 /// Appends `message` with its changes, which are in their order and apart.
-pub(super) fn apply(message: &[u8], changes: &[Change], texts: &[Box<[u8]>], out: &mut Vec<u8>) {
+pub(super) fn apply(message: &[u8], changes: &[ByteReplacement], texts: &[Box<[u8]>], out: &mut Vec<u8>) {
     let mut at = 0;
     for change in changes {
         out.extend_from_slice(message.get(at..change.start).unwrap_or_default());

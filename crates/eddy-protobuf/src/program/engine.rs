@@ -1,13 +1,13 @@
 //! The engine of a walk: reads a message item by item and does what the program says.
 
-use super::edit::{Change, To, text_len};
-use super::frame::Frame;
-use super::node::{Node, Program};
-use super::store::Store;
-use crate::fault::{Fault, FaultKind};
-use crate::limits::Limits;
+use super::edit::{ByteReplacement, To, text_len};
+use super::frame::WalkFrame;
+use super::node::{ProgramNode, WalkProgram};
+use super::store::SlotStore;
+use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::limits::ProtobufLimits;
 use crate::wire::{
-    FIXED32, FIXED64, GROUP_START, LENGTH, LENGTH_MAX, Read, VARINT, number_of, read_varint, varint_len,
+    FIXED32, FIXED64, GROUP_START, LENGTH, LENGTH_MAX, VARINT, WireRead, number_of, read_varint, varint_len,
     wire_type_of,
 };
 
@@ -19,12 +19,12 @@ pub(super) enum Ongoing {
     /// Something that is passed over.
     Skip { left: u64 },
     /// A value that has to be known whole, and whose it is.
-    Whole { left: u64, node: u32, op: usize, head: Head },
+    Whole { left: u64, node: u32, op: usize, head: WalkFieldHead },
 }
 
 /// A tag, and what follows it up to the bytes of a value that has a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct WalkFieldHead {
     pub(super) number: u32,
     pub(super) wire_type: u8,
     /// The value; of what has a length, that.
@@ -37,7 +37,7 @@ pub(super) struct Head {
     pub(super) after: u64,
 }
 
-impl Head {
+impl WalkFieldHead {
     /// Where the item ends.
     pub(super) fn end(&self) -> u64 {
         if self.wire_type == LENGTH { self.after + self.value } else { self.after }
@@ -46,28 +46,28 @@ impl Head {
 
 /// Reads messages.
 #[derive(Debug)]
-pub(super) struct Engine {
-    pub(super) limits: Limits,
-    pub(super) store: Store,
-    pub(super) top: Frame,
-    pub(super) stack: Vec<Frame>,
+pub(super) struct WalkEngine {
+    pub(super) limits: ProtobufLimits,
+    pub(super) store: SlotStore,
+    pub(super) top: WalkFrame,
+    pub(super) stack: Vec<WalkFrame>,
     is_done: bool,
     pub(super) ongoing: Ongoing,
     /// A value that has to be known whole, as far as it came.
     pub(super) scratch: Vec<u8>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<ByteReplacement>,
     /// Offset of the window.
     pub(super) base: u64,
     /// A run ends when the stack is lower than this.
     pub(super) floor: usize,
 }
 
-impl Engine {
-    pub(super) fn new(program: &Program, limits: Limits) -> Self {
+impl WalkEngine {
+    pub(super) fn new(program: &WalkProgram, limits: ProtobufLimits) -> Self {
         Self {
             limits,
-            store: Store::new(program),
-            top: Frame::new(0, 0, 0),
+            store: SlotStore::new(program),
+            top: WalkFrame::new(0, 0, 0),
             stack: Vec::new(),
             is_done: true,
             ongoing: Ongoing::None,
@@ -88,35 +88,35 @@ impl Engine {
         self.base = 0;
         self.floor = 0;
         self.is_done = false;
-        self.top = Frame::new(0, 0, end);
+        self.top = WalkFrame::new(0, 0, end);
     }
 
     /// Walks a whole message.
     #[inline]
-    pub(super) fn whole(&mut self, program: &Program, message: &[u8]) -> Result<(), Fault> {
+    pub(super) fn whole(&mut self, program: &WalkProgram, message: &[u8]) -> Result<(), ProtobufError> {
         self.begin(message.len() as u64);
         let used = self.run(program, message)?;
         if used < message.len() {
-            return Err(Fault::new(self.base, FaultKind::Truncated));
+            return Err(ProtobufError::new(self.base, ProtobufErrorKind::Truncated));
         }
         self.finish(program)
     }
 
     /// Ends the outermost message where the input ends.
-    pub(super) fn finish(&mut self, program: &Program) -> Result<(), Fault> {
+    pub(super) fn finish(&mut self, program: &WalkProgram) -> Result<(), ProtobufError> {
         if self.is_done {
             return Ok(());
         }
         let is_inner = !self.stack.is_empty() || self.top.group != 0;
         if is_inner || self.ongoing != Ongoing::None {
-            return Err(Fault::new(self.base, FaultKind::Truncated));
+            return Err(ProtobufError::new(self.base, ProtobufErrorKind::Truncated));
         }
         self.leave(program, self.base)
     }
 
     /// Reads from the front of a window; answers with how much was read, which is all but the beginning of an item.
     #[inline]
-    pub(super) fn run(&mut self, program: &Program, window: &[u8]) -> Result<usize, Fault> {
+    pub(super) fn run(&mut self, program: &WalkProgram, window: &[u8]) -> Result<usize, ProtobufError> {
         let base = self.base;
         let mut at = 0;
         loop {
@@ -155,12 +155,18 @@ impl Engine {
 
     /// Reads one item; 0 if the window ends within its head.
     #[inline]
-    fn step(&mut self, program: &Program, node: &Node, rest: &[u8], offset: u64) -> Result<usize, Fault> {
-        let fault = |kind| Fault::new(offset, kind);
+    fn step(
+        &mut self,
+        program: &WalkProgram,
+        node: &ProgramNode,
+        rest: &[u8],
+        offset: u64,
+    ) -> Result<usize, ProtobufError> {
+        let fault = |kind| ProtobufError::new(offset, kind);
         if let Some(op) = self.top.packed.and_then(|op| node.ops.get(op)) {
             return self.take_packed(program, op, rest, offset);
         }
-        let Read::Done(tag, tag_bytes) = read_varint(rest).map_err(fault)? else {
+        let WireRead::Done(tag, tag_bytes) = read_varint(rest).map_err(fault)? else {
             return self.more(rest, offset);
         };
         let number = number_of(tag).map_err(fault)?;
@@ -168,18 +174,18 @@ impl Engine {
         let body = rest.get(tag_bytes..).unwrap_or_default();
         let read = match wire_type {
             VARINT | LENGTH => read_varint(body).map_err(fault)?,
-            FIXED64 => {
-                body.first_chunk::<8>().map_or(Read::More, |bytes| Read::Done(u64::from_le_bytes(*bytes), 8))
-            }
+            FIXED64 => body
+                .first_chunk::<8>()
+                .map_or(WireRead::More, |bytes| WireRead::Done(u64::from_le_bytes(*bytes), 8)),
             FIXED32 => body
                 .first_chunk::<4>()
-                .map_or(Read::More, |bytes| Read::Done(u64::from(u32::from_le_bytes(*bytes)), 4)),
-            GROUP_START => Read::Done(0, 0),
+                .map_or(WireRead::More, |bytes| WireRead::Done(u64::from(u32::from_le_bytes(*bytes)), 4)),
+            GROUP_START => WireRead::Done(0, 0),
             _ => return self.end_group(number, offset, tag_bytes),
         };
-        let Read::Done(value, bytes) = read else { return self.more(rest, offset) };
+        let WireRead::Done(value, bytes) = read else { return self.more(rest, offset) };
         let used = tag_bytes + bytes;
-        let head = Head {
+        let head = WalkFieldHead {
             number,
             wire_type,
             value,
@@ -188,7 +194,7 @@ impl Engine {
             after: offset + used as u64,
         };
         if wire_type == LENGTH && value > LENGTH_MAX {
-            return Err(fault(FaultKind::LengthTooLarge));
+            return Err(fault(ProtobufErrorKind::LengthTooLarge));
         }
         if head.end() > self.top.end {
             return Err(self.past_end(offset));
@@ -203,9 +209,9 @@ impl Engine {
         }
     }
 
-    fn end_group(&mut self, number: u32, offset: u64, tag_bytes: usize) -> Result<usize, Fault> {
+    fn end_group(&mut self, number: u32, offset: u64, tag_bytes: usize) -> Result<usize, ProtobufError> {
         if self.top.group != number || number == 0 {
-            return Err(Fault::new(offset, FaultKind::GroupEnd));
+            return Err(ProtobufError::new(offset, ProtobufErrorKind::GroupEnd));
         }
         // It ends as a message does whose length is up.
         self.top.group = 0;
@@ -214,7 +220,7 @@ impl Engine {
     }
 
     /// The window ends within an item: more must come, unless its message ends first.
-    pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, Fault> {
+    pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, ProtobufError> {
         if offset + rest.len() as u64 >= self.top.end {
             return Err(self.past_end(offset));
         }
@@ -222,19 +228,26 @@ impl Engine {
     }
 
     /// An item runs past the end of what holds it, which is the whole input or a message in it.
-    pub(super) fn past_end(&self, offset: u64) -> Fault {
+    pub(super) fn past_end(&self, offset: u64) -> ProtobufError {
         // A group has no end of its own.
         let groups =
             self.stack.iter().skip(1).chain([&self.top]).rev().take_while(|frame| frame.group != 0).count();
-        Fault::new(offset, if groups == self.stack.len() { FaultKind::Truncated } else { FaultKind::PastEnd })
+        ProtobufError::new(
+            offset,
+            if groups == self.stack.len() {
+                ProtobufErrorKind::Truncated
+            } else {
+                ProtobufErrorKind::PastEnd
+            },
+        )
     }
 
     /// Passes over an item.
-    pub(super) fn skip(&mut self, head: Head) -> Result<(), Fault> {
+    pub(super) fn skip(&mut self, head: WalkFieldHead) -> Result<(), ProtobufError> {
         match head.wire_type {
             LENGTH if head.value > 0 => self.ongoing = Ongoing::Skip { left: head.value },
             GROUP_START => {
-                let mut frame = Frame::new(self.top.node, head.after, self.top.end);
+                let mut frame = WalkFrame::new(self.top.node, head.after, self.top.end);
                 frame.group = head.number;
                 frame.is_skipped = true;
                 self.push(frame)?;
@@ -244,10 +257,10 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn push(&mut self, frame: Frame) -> Result<(), Fault> {
+    pub(super) fn push(&mut self, frame: WalkFrame) -> Result<(), ProtobufError> {
         // The outermost message is the first level, and not on the stack.
         if self.stack.len() + 1 >= self.limits.depth_max as usize {
-            return Err(Fault::new(frame.start, FaultKind::DepthExceeded));
+            return Err(ProtobufError::new(frame.start, ProtobufErrorKind::DepthExceeded));
         }
         self.stack.push(self.top);
         self.top = frame;
@@ -256,7 +269,7 @@ impl Engine {
 
     /// Ends the innermost message.
     #[inline]
-    pub(super) fn leave(&mut self, program: &Program, offset: u64) -> Result<(), Fault> {
+    pub(super) fn leave(&mut self, program: &WalkProgram, offset: u64) -> Result<(), ProtobufError> {
         let required = program.nodes.get(self.top.node as usize).map_or(&[][..], |node| &node.required);
         if self.stack.is_empty() && required.is_empty() && !self.top.is_changed {
             self.is_done = true;
@@ -265,13 +278,18 @@ impl Engine {
         self.leave_frame(program, required, offset)
     }
 
-    fn leave_frame(&mut self, program: &Program, required: &[(u8, u16)], offset: u64) -> Result<(), Fault> {
+    fn leave_frame(
+        &mut self,
+        program: &WalkProgram,
+        required: &[(u8, u16)],
+        offset: u64,
+    ) -> Result<(), ProtobufError> {
         let top = self.top;
         if !top.is_skipped
             && top.packed.is_none()
             && let Some((_, rule)) = required.iter().find(|(bit, _)| top.seen & 1 << bit == 0)
         {
-            return Err(Fault::new(offset, FaultKind::Rule(*rule)));
+            return Err(ProtobufError::new(offset, ProtobufErrorKind::Rule(*rule)));
         }
         match self.stack.pop() {
             Some(around) => self.top = around,
@@ -295,7 +313,13 @@ impl Engine {
     }
 
     /// Changes a place of the message.
-    pub(super) fn change(&mut self, program: &Program, start: u64, end: u64, to: To) -> Result<(), Fault> {
+    pub(super) fn change(
+        &mut self,
+        program: &WalkProgram,
+        start: u64,
+        end: u64,
+        to: To,
+    ) -> Result<(), ProtobufError> {
         let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
         if !to.is_same_length() {
             self.mark_changed();
@@ -306,9 +330,9 @@ impl Engine {
             self.top.removed += signed(place(end - start)) - signed(length);
         }
         if self.changes.len() >= self.limits.items_max {
-            return Err(Fault::new(start, FaultKind::TooManyItems));
+            return Err(ProtobufError::new(start, ProtobufErrorKind::TooManyItems));
         }
-        self.changes.push(Change { start: place(start), end: place(end), to });
+        self.changes.push(ByteReplacement { start: place(start), end: place(end), to });
         Ok(())
     }
 
@@ -321,7 +345,7 @@ impl Engine {
             if frame.length_bytes > 0 {
                 let start = usize::try_from(frame.length_at).unwrap_or(usize::MAX);
                 frame.change = changes.len();
-                changes.push(Change {
+                changes.push(ByteReplacement {
                     start,
                     end: start + usize::from(frame.length_bytes),
                     to: To::Length(0),

@@ -2,7 +2,7 @@
 
 /// A message, group or packed list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(super) struct WalkFrame {
     /// What is done with its fields.
     pub(super) node: u32,
     /// Offset of its end; of a group that of what it is within.
@@ -29,7 +29,7 @@ pub(super) struct Frame {
     pub(super) removed: i64,
 }
 
-impl Frame {
+impl WalkFrame {
     pub(super) fn new(node: u32, start: u64, end: u64) -> Self {
         Self {
             node,

@@ -17,9 +17,9 @@ mod value;
 mod walk;
 
 pub use build::ProgramBuilder;
-pub use edit::{Edit, Mask};
+pub use edit::{Mask, MessageEdit};
 pub use error::ProgramError;
-pub use node::{Program, Slot};
+pub use node::{ValueSlot, WalkProgram};
 pub use rule::RuleTest;
-pub use value::{Span, Value, Values};
-pub use walk::Walk;
+pub use value::{FieldValue, ValueSpan, Values};
+pub use walk::MessageWalk;

@@ -1,26 +1,26 @@
 //! A program as the walk runs it: for each message a table from tags to what is done.
 
 use super::edit::To;
-use super::rule::Test;
-use crate::schema::{Kind, Label, MessageId, NumberTable};
+use super::rule::CompiledRuleTest;
+use crate::schema::{FieldType, Label, MessageId, NumberTable};
 use crate::wire::{FIXED32, FIXED64, LENGTH, VARINT};
 
 /// What a walk does with a message: immutable, shared between walks.
 #[derive(Debug)]
-pub struct Program {
+pub struct WalkProgram {
     pub(super) message: MessageId,
     /// The first is that of the outermost message.
-    pub(super) nodes: Box<[Node]>,
+    pub(super) nodes: Box<[ProgramNode]>,
     /// What is in the slots.
     pub(super) slots: Box<[SlotKind]>,
-    pub(super) rules: Box<[Rule]>,
+    pub(super) rules: Box<[ProgramRule]>,
     pub(super) texts: Box<[Box<[u8]>]>,
     pub(super) has_edits: bool,
     /// Whether all edits keep lengths, and can be made while the message passes.
     pub(super) is_streamable: bool,
 }
 
-impl Program {
+impl WalkProgram {
     /// The message that it is for.
     pub fn message(&self) -> MessageId {
         self.message
@@ -40,7 +40,7 @@ impl Program {
     ///
     /// # Panics
     /// If `slot` is of another program that has more.
-    pub fn kind(&self, slot: Slot) -> Kind {
+    pub fn kind(&self, slot: ValueSlot) -> FieldType {
         self.slot(slot).kind
     }
 
@@ -48,36 +48,36 @@ impl Program {
     ///
     /// # Panics
     /// If `slot` is of another program that has more.
-    pub fn is_repeated(&self, slot: Slot) -> bool {
+    pub fn is_repeated(&self, slot: ValueSlot) -> bool {
         self.slot(slot).is_repeated
     }
 
-    fn slot(&self, slot: Slot) -> SlotKind {
+    fn slot(&self, slot: ValueSlot) -> SlotKind {
         *self.slots.get(usize::from(slot.0)).expect("a slot of this program")
     }
 }
 
 /// Where a walk puts the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot(pub(super) u16);
+pub struct ValueSlot(pub(super) u16);
 
 /// What is in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotKind {
-    pub(super) kind: Kind,
+    pub(super) kind: FieldType,
     pub(super) is_repeated: bool,
 }
 
 /// A rule, and its number among all.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct ProgramRule {
     pub(super) number: u16,
-    pub(super) test: Test,
+    pub(super) test: CompiledRuleTest,
 }
 
 /// What is done with the fields of a message.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct ProgramNode {
     /// For each tag of one byte the operation plus one; 0 if the field is passed over.
     pub(super) table: Box<[u8; TAGS]>,
     /// For each tag of one byte what is done on the short way.
@@ -97,7 +97,7 @@ pub(super) enum Quick {
     /// It is passed over.
     Pass,
     /// It is put into a slot.
-    Put { slot: Slot, holds: Holds, checks_utf8: bool },
+    Put { slot: ValueSlot, holds: Holds, checks_utf8: bool },
 }
 
 /// Which values of its field a slot holds.
@@ -114,7 +114,7 @@ pub(super) enum Holds {
 /// What is done with a field.
 #[derive(Clone, Debug)]
 pub(super) struct Op {
-    pub(super) kind: Kind,
+    pub(super) kind: FieldType,
     pub(super) label: Label,
     pub(super) wire_type: u8,
     pub(super) checks_utf8: bool,
@@ -122,12 +122,12 @@ pub(super) struct Op {
     pub(super) checks_list: bool,
     /// Whether the default is as if it were absent.
     pub(super) is_implicit: bool,
-    pub(super) slot: Option<Slot>,
+    pub(super) slot: Option<ValueSlot>,
     pub(super) holds: Holds,
     /// Slots that forget their values, because another member of the oneof is set.
-    pub(super) forget: Box<[Slot]>,
+    pub(super) forget: Box<[ValueSlot]>,
     /// Slots below: of a repeated field they begin an element, of the entry of a map they are replaced with it.
-    pub(super) below: Box<[Slot]>,
+    pub(super) below: Box<[ValueSlot]>,
     /// What is done with the fields of the message that it is.
     pub(super) child: Option<u32>,
     pub(super) rules: Box<[u16]>,
@@ -137,15 +137,15 @@ pub(super) struct Op {
     /// What is done with a value of the field's own wire type on the short way.
     pub(super) quick: Quick,
     /// What is done with entries of a map by their key, in the form the key has on the wire.
-    pub(super) entries: Box<[(Key, Self)]>,
+    pub(super) entries: Box<[(MapKey, Self)]>,
 }
 
 /// The key of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum MapKey {
     Text(Box<[u8]>),
     /// An integer or `bool` of this type.
-    Number(i128, Kind),
+    Number(i128, FieldType),
 }
 
 impl Op {
@@ -168,7 +168,7 @@ impl Op {
     }
 }
 
-impl Node {
+impl ProgramNode {
     /// The operation of a field with a tag, and its index.
     #[inline]
     pub(super) fn op(&self, tag: u64, number: u32) -> Option<(usize, &Op)> {

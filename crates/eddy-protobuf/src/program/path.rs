@@ -4,7 +4,7 @@ use super::error::ProgramError;
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum FieldPathStep {
     /// A field, by its name in JSON or as declared; an extension with its brackets.
     Field(String),
     /// The entry of a map with this key.
@@ -12,7 +12,7 @@ pub(super) enum Step {
 }
 
 /// Takes a path apart.
-pub(super) fn parse(path: &str) -> Result<Vec<Step>, ProgramError> {
+pub(super) fn parse(path: &str) -> Result<Vec<FieldPathStep>, ProgramError> {
     let problem = |at, problem| Err(ProgramError::Syntax { path: path.to_owned(), at, problem });
     let mut steps = Vec::new();
     let mut at = 0;
@@ -20,7 +20,7 @@ pub(super) fn parse(path: &str) -> Result<Vec<Step>, ProgramError> {
         let rest = path.get(at..).unwrap_or_default();
         match rest.bytes().next() {
             Some(b'[') if rest.starts_with("[\"") => {
-                if !matches!(steps.last(), Some(Step::Field(_))) {
+                if !matches!(steps.last(), Some(FieldPathStep::Field(_))) {
                     return problem(at, "a key needs the name of a map before it");
                 }
                 let Some((key, used)) = quoted(rest.get(1..).unwrap_or_default()) else {
@@ -29,12 +29,12 @@ pub(super) fn parse(path: &str) -> Result<Vec<Step>, ProgramError> {
                 if rest.as_bytes().get(1 + used) != Some(&b']') {
                     return problem(at + 1 + used, "a key ends with a quote and a bracket");
                 }
-                steps.push(Step::Key(key));
+                steps.push(FieldPathStep::Key(key));
                 at += used + 2;
             }
             Some(b'[') => {
                 let Some(end) = rest.find(']') else { return problem(at, "a bracket is not closed") };
-                steps.push(Step::Field(rest.get(..=end).unwrap_or_default().to_owned()));
+                steps.push(FieldPathStep::Field(rest.get(..=end).unwrap_or_default().to_owned()));
                 at += end + 1;
             }
             _ => {
@@ -42,7 +42,7 @@ pub(super) fn parse(path: &str) -> Result<Vec<Step>, ProgramError> {
                 if end == 0 {
                     return problem(at, "a name is missing");
                 }
-                steps.push(Step::Field(rest.get(..end).unwrap_or_default().to_owned()));
+                steps.push(FieldPathStep::Field(rest.get(..end).unwrap_or_default().to_owned()));
                 at += end;
             }
         }
@@ -78,8 +78,8 @@ mod tests {
         let shown: Vec<String> = steps
             .iter()
             .map(|step| match step {
-                Step::Field(name) => name.clone(),
-                Step::Key(key) => format!("={key}"),
+                FieldPathStep::Field(name) => name.clone(),
+                FieldPathStep::Key(key) => format!("={key}"),
             })
             .collect();
         assert_eq!(shown, expected, "{path}");

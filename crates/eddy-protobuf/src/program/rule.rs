@@ -3,7 +3,7 @@
 use regex_automata::dfa::{Automaton, dense};
 use regex_automata::{Anchored, Input};
 
-use crate::schema::Kind;
+use crate::schema::FieldType;
 
 /// What must hold for a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub enum RuleTest {
 
 /// A rule made ready.
 #[derive(Debug)]
-pub(super) enum Test {
+pub(super) enum CompiledRuleTest {
     Utf8,
     Bytes { min: usize, max: usize },
     Characters { min: usize, max: usize },
@@ -56,7 +56,7 @@ pub(super) enum Test {
     Pattern(Box<dense::DFA<Vec<u32>>>),
 }
 
-impl Test {
+impl CompiledRuleTest {
     /// Whether bytes are as they must be.
     pub(super) fn holds_for_bytes(&self, bytes: &[u8]) -> bool {
         match self {
@@ -75,12 +75,12 @@ impl Test {
 
     /// Whether a number is as it must be.
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
-    pub(super) fn holds_for_number(&self, kind: Kind, raw: u64) -> bool {
+    pub(super) fn holds_for_number(&self, kind: FieldType, raw: u64) -> bool {
         match self {
             Self::Integer { min, max } => (*min..=*max).contains(&integer(kind, raw)),
             Self::Number { min, max } => {
                 let value = match kind {
-                    Kind::Float => f64::from(f32::from_bits(raw as u32)),
+                    FieldType::Float => f64::from(f32::from_bits(raw as u32)),
                     _ => f64::from_bits(raw),
                 };
                 value >= *min && value <= *max
@@ -92,26 +92,26 @@ impl Test {
 
 /// The integer that a value on the wire is.
 #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
-pub(super) fn integer(kind: Kind, raw: u64) -> i128 {
+pub(super) fn integer(kind: FieldType, raw: u64) -> i128 {
     let unzigzag = |value: u64| (value >> 1).cast_signed() ^ -(value & 1).cast_signed();
     match kind {
-        Kind::Int32 | Kind::Sfixed32 | Kind::Enum(_) => i128::from(raw as i32),
-        Kind::Uint32 | Kind::Fixed32 => i128::from(raw as u32),
-        Kind::Sint32 => i128::from(unzigzag(u64::from(raw as u32))),
-        Kind::Sint64 => i128::from(unzigzag(raw)),
-        Kind::Int64 | Kind::Sfixed64 => i128::from(raw.cast_signed()),
+        FieldType::Int32 | FieldType::Sfixed32 | FieldType::Enum(_) => i128::from(raw as i32),
+        FieldType::Uint32 | FieldType::Fixed32 => i128::from(raw as u32),
+        FieldType::Sint32 => i128::from(unzigzag(u64::from(raw as u32))),
+        FieldType::Sint64 => i128::from(unzigzag(raw)),
+        FieldType::Int64 | FieldType::Sfixed64 => i128::from(raw.cast_signed()),
         _ => i128::from(raw),
     }
 }
 
 /// Compiles a pattern, or says why it can't be.
-pub(super) fn compile(pattern: &str) -> Result<Test, String> {
+pub(super) fn compile(pattern: &str) -> Result<CompiledRuleTest, String> {
     let config = dense::Config::new()
         .dfa_size_limit(Some(PATTERN_BYTES_MAX))
         .determinize_size_limit(Some(PATTERN_BYTES_MAX))
         .start_kind(regex_automata::dfa::StartKind::Unanchored);
     let dfa = dense::Builder::new().configure(config).build(pattern);
-    dfa.map(|dfa| Test::Pattern(Box::new(dfa))).map_err(|error| {
+    dfa.map(|dfa| CompiledRuleTest::Pattern(Box::new(dfa))).map_err(|error| {
         let mut problem = error.to_string();
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {

@@ -1,8 +1,8 @@
 //! Where values are kept while a message is walked.
 
-use super::node::{Holds, Program, Slot, SlotKind};
-use crate::fault::FaultKind;
-use crate::limits::Limits;
+use super::node::{Holds, SlotKind, ValueSlot, WalkProgram};
+use crate::fault::ProtobufErrorKind;
+use crate::limits::ProtobufLimits;
 
 /// A value, or where it is.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub(super) const IN_MESSAGE: u64 = u64::MAX;
 
 /// Cells of one slot that can have several.
 #[derive(Clone, Debug, Default)]
-struct Cells {
+struct SlotCells {
     cells: Vec<Cell>,
     /// Where the element that is read begins.
     element: usize,
@@ -43,25 +43,25 @@ struct Cells {
 
 /// Values of all slots; used again without giving its memory back.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct SlotStore {
     /// The cell of each slot that has one at most; it is there if it is of this walk.
     single: Vec<Cell>,
     /// Cells of the other slots; none at all if there are no others.
-    several: Vec<Cells>,
+    several: Vec<SlotCells>,
     /// Whether slots are of strings, bytes or messages.
     has_bytes: Box<[bool]>,
     walk: u32,
     held: Vec<u8>,
 }
 
-impl Store {
+impl SlotStore {
     /// For the slots of a program.
-    pub(super) fn new(program: &Program) -> Self {
+    pub(super) fn new(program: &WalkProgram) -> Self {
         let is_repeated = |slot: &SlotKind| slot.is_repeated;
         let several = if program.slots.iter().any(is_repeated) { program.slots.len() } else { 0 };
         Self {
             single: vec![Cell::number(0, 0); program.slots.len()],
-            several: vec![Cells::default(); several],
+            several: vec![SlotCells::default(); several],
             has_bytes: program.slots.iter().map(|slot| !slot.kind.is_packable()).collect(),
             walk: 1,
             held: Vec::new(),
@@ -84,7 +84,7 @@ impl Store {
     }
 
     #[inline]
-    pub(super) fn cells(&self, slot: Slot) -> &[Cell] {
+    pub(super) fn cells(&self, slot: ValueSlot) -> &[Cell] {
         let place = usize::from(slot.0);
         match self.single.get(place) {
             Some(cell) if cell.walk == self.walk => std::slice::from_ref(cell),
@@ -100,11 +100,11 @@ impl Store {
     #[inline]
     pub(super) fn put(
         &mut self,
-        slot: Slot,
+        slot: ValueSlot,
         cell: Cell,
         holds: Holds,
-        limits: &Limits,
-    ) -> Result<(), FaultKind> {
+        limits: &ProtobufLimits,
+    ) -> Result<(), ProtobufErrorKind> {
         if holds == Holds::Last {
             if let Some(last) = self.single.get_mut(usize::from(slot.0)) {
                 *last = Cell { walk: self.walk, ..cell };
@@ -116,11 +116,11 @@ impl Store {
 
     fn put_several(
         &mut self,
-        slot: Slot,
+        slot: ValueSlot,
         cell: Cell,
         holds: Holds,
-        limits: &Limits,
-    ) -> Result<(), FaultKind> {
+        limits: &ProtobufLimits,
+    ) -> Result<(), ProtobufErrorKind> {
         let Some(slot) = self.several.get_mut(usize::from(slot.0)) else { return Ok(()) };
         if holds == Holds::LastOfEach
             && slot.cells.len() > slot.element
@@ -130,14 +130,14 @@ impl Store {
             return Ok(());
         }
         if slot.cells.len() >= limits.items_max {
-            return Err(FaultKind::TooManyItems);
+            return Err(ProtobufErrorKind::TooManyItems);
         }
         slot.cells.push(cell);
         Ok(())
     }
 
     /// Forgets the values of the element that is read.
-    pub(super) fn forget(&mut self, slots: &[Slot]) {
+    pub(super) fn forget(&mut self, slots: &[ValueSlot]) {
         for slot in slots {
             let place = usize::from(slot.0);
             if let Some(cell) = self.single.get_mut(place) {
@@ -150,7 +150,7 @@ impl Store {
     }
 
     /// Begins an element of a repeated message.
-    pub(super) fn begin(&mut self, slots: &[Slot]) {
+    pub(super) fn begin(&mut self, slots: &[ValueSlot]) {
         for slot in slots {
             if let Some(slot) = self.several.get_mut(usize::from(slot.0)) {
                 slot.element = slot.cells.len();
@@ -159,9 +159,14 @@ impl Store {
     }
 
     /// Keeps what of `window`, which begins at `base`, is still only there.
-    pub(super) fn hold_window(&mut self, window: &[u8], base: u64, limits: &Limits) -> Result<(), FaultKind> {
+    pub(super) fn hold_window(
+        &mut self,
+        window: &[u8],
+        base: u64,
+        limits: &ProtobufLimits,
+    ) -> Result<(), ProtobufErrorKind> {
         let Self { single, several, has_bytes, walk, held } = self;
-        let mut window = Window { bytes: window, base, held, bytes_max: limits.held_bytes_max };
+        let mut window = ExpiringWindow { bytes: window, base, held, bytes_max: limits.held_bytes_max };
         for (cell, has_bytes) in single.iter_mut().zip(has_bytes.iter()) {
             if *has_bytes && cell.walk == *walk {
                 window.keep(cell)?;
@@ -179,17 +184,17 @@ impl Store {
 }
 
 /// Bytes that will not be there any more, and where what is wanted of them is kept.
-struct Window<'w> {
+struct ExpiringWindow<'w> {
     bytes: &'w [u8],
     base: u64,
     held: &'w mut Vec<u8>,
     bytes_max: usize,
 }
 
-impl Window<'_> {
+impl ExpiringWindow<'_> {
     /// Keeps the bytes of a cell; whether they are of this window.
     #[inline]
-    fn keep(&mut self, cell: &mut Cell) -> Result<bool, FaultKind> {
+    fn keep(&mut self, cell: &mut Cell) -> Result<bool, ProtobufErrorKind> {
         if cell.raw != IN_MESSAGE {
             return Ok(false);
         }
@@ -198,7 +203,7 @@ impl Window<'_> {
         let bytes = self.bytes.get(start..).and_then(|window| window.get(..cell.length as usize));
         let bytes = bytes.unwrap_or_default();
         if self.held.len() + bytes.len() > self.bytes_max {
-            return Err(FaultKind::HeldTooLarge);
+            return Err(ProtobufErrorKind::HeldTooLarge);
         }
         cell.raw = self.held.len() as u64;
         self.held.extend_from_slice(bytes);
@@ -212,15 +217,15 @@ mod tests {
 
     #[test]
     fn numbers_of_walks_come_around() {
-        let mut store = Store {
+        let mut store = SlotStore {
             single: vec![Cell::number(0, 0)],
             several: Vec::new(),
             has_bytes: [false].into(),
             walk: 1,
             held: Vec::new(),
         };
-        let slot = Slot(0);
-        store.put(slot, Cell::number(7, 0), Holds::Last, &Limits::default()).unwrap();
+        let slot = ValueSlot(0);
+        store.put(slot, Cell::number(7, 0), Holds::Last, &ProtobufLimits::default()).unwrap();
         assert_eq!(store.cells(slot).len(), 1);
         store.walk = u32::MAX;
         assert!(store.cells(slot).is_empty());

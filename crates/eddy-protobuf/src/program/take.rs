@@ -1,18 +1,18 @@
 //! What is done with a field that a program asks for.
 
 use super::edit::To;
-use super::engine::{Engine, Head, Ongoing};
-use super::frame::Frame;
-use super::node::{Key, Op, Program};
+use super::engine::{Ongoing, WalkEngine, WalkFieldHead};
+use super::frame::WalkFrame;
+use super::node::{MapKey, Op, WalkProgram};
 use super::rule::integer;
 use super::store::Cell;
-use crate::fault::{Fault, FaultKind};
-use crate::schema::{Kind, Label};
-use crate::wire::{FIXED32, FIXED64, GROUP_START, Item, Items, LENGTH, Read, front, read_varint};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::schema::{FieldType, Label};
+use crate::wire::{FIXED32, FIXED64, GROUP_START, Items, LENGTH, WireRead, WireValue, front, read_varint};
 
-impl Engine {
+impl WalkEngine {
     /// Goes on with what the last piece has left open; answers with how much was read.
-    pub(super) fn go_on(&mut self, program: &Program, rest: &[u8]) -> Result<usize, Fault> {
+    pub(super) fn go_on(&mut self, program: &WalkProgram, rest: &[u8]) -> Result<usize, ProtobufError> {
         match self.ongoing {
             Ongoing::None => Ok(0),
             Ongoing::Skip { left } => {
@@ -37,7 +37,7 @@ impl Engine {
                 let held = self.store.hold_window(&scratch, head.after, &self.limits);
                 self.scratch = scratch;
                 taken?;
-                held.map_err(|kind| Fault::new(head.after, kind))?;
+                held.map_err(|kind| ProtobufError::new(head.after, kind))?;
                 Ok(piece.len())
             }
         }
@@ -47,11 +47,11 @@ impl Engine {
     #[inline]
     pub(super) fn take(
         &mut self,
-        program: &Program,
+        program: &WalkProgram,
         (index, op): (usize, &Op),
-        head: Head,
+        head: WalkFieldHead,
         behind: &[u8],
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, ProtobufError> {
         if !op.accepts(head.wire_type) {
             return self.skip(head).map(|()| 0);
         }
@@ -81,13 +81,13 @@ impl Engine {
     /// Takes a field whose bytes are yet to come, or are walked as they come.
     fn take_ahead(
         &mut self,
-        program: &Program,
+        program: &WalkProgram,
         (index, op): (usize, &Op),
-        head: Head,
-    ) -> Result<usize, Fault> {
+        head: WalkFieldHead,
+    ) -> Result<usize, ProtobufError> {
         if op.needs_whole() {
             if head.value > self.limits.held_bytes_max as u64 {
-                return Err(Fault::new(head.after, FaultKind::HeldTooLarge));
+                return Err(ProtobufError::new(head.after, ProtobufErrorKind::HeldTooLarge));
             }
             self.scratch.clear();
             self.ongoing = Ongoing::Whole { left: head.value, node: self.top.node, op: index, head };
@@ -104,11 +104,11 @@ impl Engine {
     }
 
     /// Begins a message with its length before it.
-    fn enter(&mut self, op: &Op, child: u32, head: Head) -> Result<(), Fault> {
+    fn enter(&mut self, op: &Op, child: u32, head: WalkFieldHead) -> Result<(), ProtobufError> {
         if op.label != Label::Singular {
             self.store.begin(&op.below);
         }
-        let mut frame = Frame::new(child, head.after, head.end());
+        let mut frame = WalkFrame::new(child, head.after, head.end());
         frame.length_at = head.behind_tag;
         frame.length_bytes = u8::try_from(head.after - head.behind_tag).unwrap_or_default();
         self.push(frame)
@@ -116,9 +116,14 @@ impl Engine {
 
     /// A number, or a group.
     #[inline]
-    fn take_unsized(&mut self, program: &Program, op: &Op, head: Head) -> Result<(), Fault> {
+    fn take_unsized(
+        &mut self,
+        program: &WalkProgram,
+        op: &Op,
+        head: WalkFieldHead,
+    ) -> Result<(), ProtobufError> {
         if head.wire_type == GROUP_START {
-            let mut frame = Frame::new(op.child.unwrap_or(self.top.node), head.after, self.top.end);
+            let mut frame = WalkFrame::new(op.child.unwrap_or(self.top.node), head.after, self.top.end);
             frame.group = head.number;
             frame.is_skipped = op.child.is_none() || op.edit.is_some();
             frame.dropped_from = op.edit.map(|_| head.start);
@@ -135,25 +140,37 @@ impl Engine {
     }
 
     #[inline]
-    fn take_number(&mut self, program: &Program, op: &Op, raw: u64, offset: u64) -> Result<(), Fault> {
+    fn take_number(
+        &mut self,
+        program: &WalkProgram,
+        op: &Op,
+        raw: u64,
+        offset: u64,
+    ) -> Result<(), ProtobufError> {
         for rule in &op.rules {
             if let Some(rule) = program.rules.get(usize::from(*rule))
                 && !rule.test.holds_for_number(op.kind, raw)
             {
-                return Err(Fault::new(offset, FaultKind::Rule(rule.number)));
+                return Err(ProtobufError::new(offset, ProtobufErrorKind::Rule(rule.number)));
             }
         }
         if let Some(slot) = op.slot {
             let cell = Cell::number(raw, offset);
             let put = self.store.put(slot, cell, op.holds, &self.limits);
-            put.map_err(|kind| Fault::new(offset, kind))?;
+            put.map_err(|kind| ProtobufError::new(offset, kind))?;
         }
         Ok(())
     }
 
     /// A value with a length that is known whole.
     #[inline]
-    fn take_whole(&mut self, program: &Program, op: &Op, head: Head, bytes: &[u8]) -> Result<(), Fault> {
+    fn take_whole(
+        &mut self,
+        program: &WalkProgram,
+        op: &Op,
+        head: WalkFieldHead,
+        bytes: &[u8],
+    ) -> Result<(), ProtobufError> {
         if op.checks_utf8 && !bytes.is_ascii() {
             check_utf8(bytes, head.after)?;
         }
@@ -161,13 +178,13 @@ impl Engine {
             if let Some(rule) = program.rules.get(usize::from(*rule))
                 && !rule.test.holds_for_bytes(bytes)
             {
-                return Err(Fault::new(head.after, FaultKind::Rule(rule.number)));
+                return Err(ProtobufError::new(head.after, ProtobufErrorKind::Rule(rule.number)));
             }
         }
         if let Some(slot) = op.slot {
             let cell = Cell::bytes(head.after, bytes.len());
             let put = self.store.put(slot, cell, op.holds, &self.limits);
-            put.map_err(|kind| Fault::new(head.after, kind))?;
+            put.map_err(|kind| ProtobufError::new(head.after, kind))?;
         }
         if let Some(to) = op.edit {
             return self.edit(program, head, to);
@@ -184,18 +201,18 @@ impl Engine {
     /// A message that is known whole.
     fn take_nested(
         &mut self,
-        program: &Program,
+        program: &WalkProgram,
         op: &Op,
         child: u32,
-        head: Head,
+        head: WalkFieldHead,
         bytes: &[u8],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         self.enter(op, child, head)?;
         let base = std::mem::replace(&mut self.base, head.after);
         let floor = std::mem::replace(&mut self.floor, self.stack.len());
         let used = self.run(program, bytes)?;
         if used < bytes.len() {
-            return Err(Fault::new(self.base, FaultKind::PastEnd));
+            return Err(ProtobufError::new(self.base, ProtobufErrorKind::PastEnd));
         }
         self.base = base;
         self.floor = floor;
@@ -205,17 +222,17 @@ impl Engine {
     /// Begins a packed list, whose values are taken as they come.
     fn enter_packed(
         &mut self,
-        program: &Program,
+        program: &WalkProgram,
         (index, op): (usize, &Op),
-        head: Head,
-    ) -> Result<(), Fault> {
+        head: WalkFieldHead,
+    ) -> Result<(), ProtobufError> {
         if let Some(to) = op.edit {
             self.edit(program, head, to)?;
         }
         if !op.checks_list && op.rules.is_empty() {
             return self.skip(head);
         }
-        let mut frame = Frame::new(self.top.node, head.after, head.end());
+        let mut frame = WalkFrame::new(self.top.node, head.after, head.end());
         frame.packed = Some(index);
         // It is no level of nesting: there is nothing in it.
         self.stack.push(self.top);
@@ -226,17 +243,17 @@ impl Engine {
     /// Takes a value of a packed list; 0 if the window ends within it.
     pub(super) fn take_packed(
         &mut self,
-        program: &Program,
+        program: &WalkProgram,
         op: &Op,
         rest: &[u8],
         offset: u64,
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, ProtobufError> {
         let read = match op.wire_type {
             FIXED64 => rest.first_chunk::<8>().map(|bytes| (u64::from_le_bytes(*bytes), 8)),
             FIXED32 => rest.first_chunk::<4>().map(|bytes| (u64::from(u32::from_le_bytes(*bytes)), 4)),
-            _ => match read_varint(rest).map_err(|kind| Fault::new(offset, kind))? {
-                Read::Done(value, bytes) => Some((value, bytes)),
-                Read::More => None,
+            _ => match read_varint(rest).map_err(|kind| ProtobufError::new(offset, kind))? {
+                WireRead::Done(value, bytes) => Some((value, bytes)),
+                WireRead::More => None,
             },
         };
         let Some((raw, bytes)) = read else { return self.more(rest, offset) };
@@ -248,7 +265,13 @@ impl Engine {
     }
 
     /// An entry of a map, of whose values some are asked for by their key.
-    fn take_entry(&mut self, program: &Program, op: &Op, head: Head, bytes: &[u8]) -> Result<(), Fault> {
+    fn take_entry(
+        &mut self,
+        program: &WalkProgram,
+        op: &Op,
+        head: WalkFieldHead,
+        bytes: &[u8],
+    ) -> Result<(), ProtobufError> {
         let mut items = Items::at(bytes, head.after, self.limits.depth_max);
         let mut key = None;
         let mut value = None;
@@ -267,7 +290,7 @@ impl Engine {
         if wanted.edit == Some(To::Nothing) {
             return self.change(program, head.start, head.end(), To::Nothing);
         }
-        let mut frame = Frame::new(self.top.node, head.after, head.end());
+        let mut frame = WalkFrame::new(self.top.node, head.after, head.end());
         frame.is_skipped = true;
         frame.length_at = head.behind_tag;
         frame.length_bytes = u8::try_from(head.after - head.behind_tag).unwrap_or_default();
@@ -282,29 +305,29 @@ impl Engine {
 
     fn take_entry_value(
         &mut self,
-        program: &Program,
+        program: &WalkProgram,
         op: &Op,
-        item: Item<'_>,
+        item: WireValue<'_>,
         start: u64,
         before: &[u8],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let varint_bytes = |bytes: &[u8]| match read_varint(bytes) {
-            Ok(Read::Done(_, bytes)) => bytes,
+            Ok(WireRead::Done(_, bytes)) => bytes,
             _ => 1,
         };
         let tag_bytes = varint_bytes(before);
         let behind = before.get(tag_bytes..).unwrap_or_default();
         let (value, bytes, used) = match item {
-            Item::Varint(value) => (value, &[][..], varint_bytes(behind)),
-            Item::Fixed64(value) => (value, &[][..], 8),
-            Item::Fixed32(value) => (u64::from(value), &[][..], 4),
-            Item::Bytes(bytes) => (bytes.len() as u64, bytes, varint_bytes(behind)),
+            WireValue::Varint(value) => (value, &[][..], varint_bytes(behind)),
+            WireValue::Fixed64(value) => (value, &[][..], 8),
+            WireValue::Fixed32(value) => (u64::from(value), &[][..], 4),
+            WireValue::Bytes(bytes) => (bytes.len() as u64, bytes, varint_bytes(behind)),
             // Values of maps are no groups.
-            Item::Group(_) => return Ok(()),
+            WireValue::Group(_) => return Ok(()),
         };
         let behind_tag = start + tag_bytes as u64;
         let after = behind_tag + used as u64;
-        let head = Head { number: 2, wire_type: item.wire_type(), value, start, behind_tag, after };
+        let head = WalkFieldHead { number: 2, wire_type: item.wire_type(), value, start, behind_tag, after };
         if !op.accepts(head.wire_type) {
             return Ok(());
         }
@@ -315,18 +338,23 @@ impl Engine {
     }
 
     /// A value that is absent of an entry that is there: the default.
-    fn take_default(&mut self, program: &Program, op: &Op, head: Head) -> Result<(), Fault> {
+    fn take_default(
+        &mut self,
+        program: &WalkProgram,
+        op: &Op,
+        head: WalkFieldHead,
+    ) -> Result<(), ProtobufError> {
         if op.kind.is_packable() {
             return self.take_number(program, op, 0, head.end());
         }
         let Some(slot) = op.slot else { return Ok(()) };
         let cell = Cell::number(0, head.end());
         let put = self.store.put(slot, cell, op.holds, &self.limits);
-        put.map_err(|kind| Fault::new(head.end(), kind))
+        put.map_err(|kind| ProtobufError::new(head.end(), kind))
     }
 
     /// Changes a field.
-    fn edit(&mut self, program: &Program, head: Head, to: To) -> Result<(), Fault> {
+    fn edit(&mut self, program: &WalkProgram, head: WalkFieldHead, to: To) -> Result<(), ProtobufError> {
         match to {
             To::Nothing => self.change(program, head.start, head.end(), to),
             To::Text(_) => self.change(program, head.behind_tag, head.end(), to),
@@ -345,16 +373,16 @@ impl Op {
     }
 }
 
-impl Key {
+impl MapKey {
     /// Whether a key on the wire is this one; an absent key is the default.
-    fn is(&self, item: Option<Item<'_>>) -> bool {
+    fn is(&self, item: Option<WireValue<'_>>) -> bool {
         match (self, item) {
-            (Self::Text(text), Some(Item::Bytes(bytes))) => **text == *bytes,
+            (Self::Text(text), Some(WireValue::Bytes(bytes))) => **text == *bytes,
             (Self::Text(text), None) => text.is_empty(),
-            (Self::Number(number, kind), Some(Item::Varint(raw) | Item::Fixed64(raw))) => {
-                *number == integer(*kind, if *kind == Kind::Bool { u64::from(raw != 0) } else { raw })
+            (Self::Number(number, kind), Some(WireValue::Varint(raw) | WireValue::Fixed64(raw))) => {
+                *number == integer(*kind, if *kind == FieldType::Bool { u64::from(raw != 0) } else { raw })
             }
-            (Self::Number(number, kind), Some(Item::Fixed32(raw))) => {
+            (Self::Number(number, kind), Some(WireValue::Fixed32(raw))) => {
                 *number == integer(*kind, u64::from(raw))
             }
             (Self::Number(number, _), None) => *number == 0,
@@ -364,8 +392,8 @@ impl Key {
 }
 
 #[cold]
-pub(super) fn check_utf8(bytes: &[u8], offset: u64) -> Result<(), Fault> {
+pub(super) fn check_utf8(bytes: &[u8], offset: u64) -> Result<(), ProtobufError> {
     std::str::from_utf8(bytes)
         .map(|_| ())
-        .map_err(|error| Fault::new(offset + error.valid_up_to() as u64, FaultKind::Utf8))
+        .map_err(|error| ProtobufError::new(offset + error.valid_up_to() as u64, ProtobufErrorKind::Utf8))
 }

@@ -2,13 +2,13 @@
 
 use super::edit::To;
 use super::error::ProgramError;
-use super::node::{Key, Slot};
-use super::path::{Step, parse};
-use crate::schema::{Field, Kind, Label, MessageId, Schema};
+use super::node::{MapKey, ValueSlot};
+use super::path::{FieldPathStep, parse};
+use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema};
 
 /// Fields of a message that paths go through or end at, by their index.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
+pub(super) struct FieldPathTree {
     pub(super) branches: Vec<(u16, Branch)>,
 }
 
@@ -17,15 +17,15 @@ pub(super) struct Tree {
 pub(super) struct Branch {
     pub(super) leaf: Leaf,
     /// Entries of a map.
-    pub(super) entries: Vec<(Key, Self)>,
+    pub(super) entries: Vec<(MapKey, Self)>,
     /// Fields of the message that it is.
-    pub(super) tree: Tree,
+    pub(super) tree: FieldPathTree,
 }
 
 /// What is asked of a field itself.
 #[derive(Debug, Default)]
 pub(super) struct Leaf {
-    pub(super) slot: Option<Slot>,
+    pub(super) slot: Option<ValueSlot>,
     pub(super) rules: Vec<u16>,
     /// The number of the rule that it must be there.
     pub(super) required: Option<u16>,
@@ -33,9 +33,9 @@ pub(super) struct Leaf {
 }
 
 /// Where a path ends.
-pub(super) struct End<'t, 's> {
+pub(super) struct FieldPathEnd<'t, 's> {
     pub(super) leaf: &'t mut Leaf,
-    pub(super) field: &'s Field,
+    pub(super) field: &'s FieldDescriptor,
     pub(super) message: MessageId,
     /// Whether it is the value of an entry.
     pub(super) is_of_key: bool,
@@ -47,13 +47,13 @@ pub(super) struct End<'t, 's> {
 
 impl Branch {
     /// All slots of the field and below it.
-    pub(super) fn slots(&self, slots: &mut Vec<Slot>) {
+    pub(super) fn slots(&self, slots: &mut Vec<ValueSlot>) {
         slots.extend(self.leaf.slot);
         self.slots_below(slots);
     }
 
     /// All slots below the field.
-    pub(super) fn slots_below(&self, slots: &mut Vec<Slot>) {
+    pub(super) fn slots_below(&self, slots: &mut Vec<ValueSlot>) {
         self.entries.iter().for_each(|(_, entry)| entry.slots(slots));
         self.tree.branches.iter().for_each(|(_, branch)| branch.slots(slots));
     }
@@ -65,7 +65,7 @@ impl Branch {
     }
 }
 
-impl Tree {
+impl FieldPathTree {
     pub(super) fn branch(&self, field: u16) -> Option<&Branch> {
         self.branches.iter().find(|(index, _)| *index == field).map(|(_, branch)| branch)
     }
@@ -85,7 +85,7 @@ impl Tree {
         schema: &'s Schema,
         root: MessageId,
         path: &str,
-    ) -> Result<End<'t, 's>, ProgramError> {
+    ) -> Result<FieldPathEnd<'t, 's>, ProgramError> {
         let steps = parse(path)?;
         let mut tree = self;
         let mut message = root;
@@ -93,7 +93,7 @@ impl Tree {
         let mut is_repeated = false;
         let mut steps = steps.into_iter().peekable();
         loop {
-            let Some(Step::Field(name)) = steps.next() else {
+            let Some(FieldPathStep::Field(name)) = steps.next() else {
                 let problem = "a name is missing";
                 return Err(ProgramError::Syntax { path: path.to_owned(), at: path.len(), problem });
             };
@@ -104,7 +104,8 @@ impl Tree {
             let problem = |problem| field_problem(schema, path, message, &name, problem);
             let mut branch = tree.branch_mut(index);
             let mut is_of_key = false;
-            if let Some(Step::Key(key)) = steps.next_if(|step| matches!(step, Step::Key(_))) {
+            if let Some(FieldPathStep::Key(key)) = steps.next_if(|step| matches!(step, FieldPathStep::Key(_)))
+            {
                 let (entry, key) = resolve_key(schema, field, &key).map_err(problem)?;
                 field = entry;
                 branch = branch.entry_mut(key);
@@ -113,7 +114,7 @@ impl Tree {
             is_repeated |= field.label != Label::Singular;
             if steps.peek().is_none() {
                 let leaf = &mut branch.leaf;
-                return Ok(End { leaf, field, message, is_of_key, has_key, is_repeated });
+                return Ok(FieldPathEnd { leaf, field, message, is_of_key, has_key, is_repeated });
             }
             message =
                 field.kind.message().ok_or_else(|| problem("is no message, so that nothing is in it"))?;
@@ -123,7 +124,7 @@ impl Tree {
 }
 
 impl Branch {
-    fn entry_mut(&mut self, key: Key) -> &mut Self {
+    fn entry_mut(&mut self, key: MapKey) -> &mut Self {
         let at = self.entries.iter().position(|(other, _)| *other == key);
         let at = at.unwrap_or_else(|| {
             self.entries.push((key, Self::default()));
@@ -134,18 +135,22 @@ impl Branch {
 }
 
 /// The value of a map's entries, and a key as the map has it.
-fn resolve_key<'s>(schema: &'s Schema, field: &Field, key: &str) -> Result<(&'s Field, Key), &'static str> {
+fn resolve_key<'s>(
+    schema: &'s Schema,
+    field: &FieldDescriptor,
+    key: &str,
+) -> Result<(&'s FieldDescriptor, MapKey), &'static str> {
     let entry = field.kind.message().filter(|_| field.label == Label::Map).map(|id| schema.message(id));
     let fields = entry.and_then(|entry| Some((entry.by_number(1)?.1, entry.by_number(2)?.1)));
     let (key_field, value) = fields.ok_or("is no map, so that it has no keys")?;
     let key = match key_field.kind {
-        Kind::String => Key::Text(key.as_bytes().into()),
-        Kind::Bool => match key {
-            "true" => Key::Number(1, Kind::Bool),
-            "false" => Key::Number(0, Kind::Bool),
+        FieldType::String => MapKey::Text(key.as_bytes().into()),
+        FieldType::Bool => match key {
+            "true" => MapKey::Number(1, FieldType::Bool),
+            "false" => MapKey::Number(0, FieldType::Bool),
             _ => return Err("has keys that are true or false"),
         },
-        kind => Key::Number(key.parse().map_err(|_| "has keys that are integers")?, kind),
+        kind => MapKey::Number(key.parse().map_err(|_| "has keys that are integers")?, kind),
     };
     Ok((value, key))
 }

@@ -1,13 +1,13 @@
 //! Values that a walk has found.
 
-use super::node::{Program, Slot};
+use super::node::{ValueSlot, WalkProgram};
 use super::rule::integer;
-use super::store::{Cell, IN_MESSAGE, Store};
-use crate::schema::Kind;
+use super::store::{Cell, IN_MESSAGE, SlotStore};
+use crate::schema::FieldType;
 
 /// A value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'v> {
+pub enum FieldValue<'v> {
     /// Of a signed integer.
     Signed(i64),
     /// Of an unsigned integer.
@@ -26,7 +26,7 @@ pub enum Value<'v> {
     Message(&'v [u8]),
 }
 
-impl<'v> Value<'v> {
+impl<'v> FieldValue<'v> {
     /// The string, if it is one and UTF-8.
     pub fn text(self) -> Option<&'v str> {
         match self {
@@ -38,7 +38,7 @@ impl<'v> Value<'v> {
 
 /// Where a value is in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct ValueSpan {
     /// Bytes of the message before it.
     pub offset: u64,
     /// Its bytes, without tag and length.
@@ -48,8 +48,8 @@ pub struct Span {
 /// What a walk has found in a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'v> {
-    pub(super) program: &'v Program,
-    pub(super) store: &'v Store,
+    pub(super) program: &'v WalkProgram,
+    pub(super) store: &'v SlotStore,
     /// The message, if it came whole.
     pub(super) message: &'v [u8],
 }
@@ -58,40 +58,43 @@ impl<'v> Values<'v> {
     /// The value of a slot: the last, of a repeated field.
     // Measured: as a call, which hands over a value by memory, it takes 4 ns more.
     #[inline(always)]
-    pub fn get(&self, slot: Slot) -> Option<Value<'v>> {
+    pub fn get(&self, slot: ValueSlot) -> Option<FieldValue<'v>> {
         self.store.cells(slot).last().map(|cell| self.value(self.kind(slot), cell))
     }
 
     /// All values of a slot in their order; of a field that is not repeated, one or none.
     #[inline]
-    pub fn all(&self, slot: Slot) -> impl DoubleEndedIterator<Item = Value<'v>> + ExactSizeIterator {
+    pub fn all(
+        &self,
+        slot: ValueSlot,
+    ) -> impl DoubleEndedIterator<Item = FieldValue<'v>> + ExactSizeIterator {
         let (values, kind) = (*self, self.kind(slot));
         self.store.cells(slot).iter().map(move |cell| values.value(kind, cell))
     }
 
     /// Where the values of a slot are.
-    pub fn spans(&self, slot: Slot) -> impl Iterator<Item = Span> {
-        self.store.cells(slot).iter().map(|cell| Span { offset: cell.offset, length: cell.length })
+    pub fn spans(&self, slot: ValueSlot) -> impl Iterator<Item = ValueSpan> {
+        self.store.cells(slot).iter().map(|cell| ValueSpan { offset: cell.offset, length: cell.length })
     }
 
-    fn kind(&self, slot: Slot) -> Kind {
-        self.program.slots.get(usize::from(slot.0)).map_or(Kind::Bytes, |slot| slot.kind)
+    fn kind(&self, slot: ValueSlot) -> FieldType {
+        self.program.slots.get(usize::from(slot.0)).map_or(FieldType::Bytes, |slot| slot.kind)
     }
 
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
-    fn value(&self, kind: Kind, cell: &Cell) -> Value<'v> {
+    fn value(&self, kind: FieldType, cell: &Cell) -> FieldValue<'v> {
         match kind {
-            Kind::String => Value::Text(self.bytes(cell)),
-            Kind::Bytes => Value::Bytes(self.bytes(cell)),
-            Kind::Message(_) | Kind::Group(_) => Value::Message(self.bytes(cell)),
-            Kind::Double => Value::Number(f64::from_bits(cell.raw)),
-            Kind::Float => Value::Number(f64::from(f32::from_bits(cell.raw as u32))),
-            Kind::Bool => Value::Bool(cell.raw != 0),
-            Kind::Enum(_) => Value::Enum(cell.raw as i32),
-            Kind::Uint32 | Kind::Fixed32 => Value::Unsigned(u64::from(cell.raw as u32)),
-            Kind::Uint64 | Kind::Fixed64 => Value::Unsigned(cell.raw),
-            _ => Value::Signed(integer(kind, cell.raw) as i64),
+            FieldType::String => FieldValue::Text(self.bytes(cell)),
+            FieldType::Bytes => FieldValue::Bytes(self.bytes(cell)),
+            FieldType::Message(_) | FieldType::Group(_) => FieldValue::Message(self.bytes(cell)),
+            FieldType::Double => FieldValue::Number(f64::from_bits(cell.raw)),
+            FieldType::Float => FieldValue::Number(f64::from(f32::from_bits(cell.raw as u32))),
+            FieldType::Bool => FieldValue::Bool(cell.raw != 0),
+            FieldType::Enum(_) => FieldValue::Enum(cell.raw as i32),
+            FieldType::Uint32 | FieldType::Fixed32 => FieldValue::Unsigned(u64::from(cell.raw as u32)),
+            FieldType::Uint64 | FieldType::Fixed64 => FieldValue::Unsigned(cell.raw),
+            _ => FieldValue::Signed(integer(kind, cell.raw) as i64),
         }
     }
 

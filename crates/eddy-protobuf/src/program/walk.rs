@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::edit::apply;
-use super::engine::Engine;
-use super::node::Program;
+use super::engine::WalkEngine;
+use super::node::WalkProgram;
 use super::value::Values;
-use crate::fault::{Fault, FaultKind};
-use crate::limits::Limits;
+use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::limits::ProtobufLimits;
 use crate::wire::Joint;
 
 /// Runs a program over one message after the other, which come whole or in pieces.
@@ -15,17 +15,17 @@ use crate::wire::Joint;
 /// # Cost
 /// One pass; no allocation once its buffers have grown. Values of a message that comes whole are not copied.
 #[derive(Debug)]
-pub struct Walk {
-    program: Arc<Program>,
-    engine: Engine,
+pub struct MessageWalk {
+    program: Arc<WalkProgram>,
+    engine: WalkEngine,
     joint: Joint,
-    state: State,
+    state: WalkState,
     /// The message, where it will be rewritten.
     retained: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum WalkState {
     Idle,
     /// A message comes in pieces.
     Reading,
@@ -35,11 +35,11 @@ enum State {
     Failed,
 }
 
-impl Walk {
+impl MessageWalk {
     /// For messages of the program's type.
-    pub fn new(program: Arc<Program>, limits: Limits) -> Self {
-        let engine = Engine::new(&program, limits);
-        Self { program, engine, joint: Joint::default(), state: State::Idle, retained: Vec::new() }
+    pub fn new(program: Arc<WalkProgram>, limits: ProtobufLimits) -> Self {
+        let engine = WalkEngine::new(&program, limits);
+        Self { program, engine, joint: Joint::default(), state: WalkState::Idle, retained: Vec::new() }
     }
 
     /// The values of a whole message. What was pushed of another is forgotten.
@@ -47,7 +47,7 @@ impl Walk {
     /// # Errors
     /// [`Fault`] where the message is malformed, or a rule does not hold.
     #[inline]
-    pub fn extract<'v>(&'v mut self, message: &'v [u8]) -> Result<Values<'v>, Fault> {
+    pub fn extract<'v>(&'v mut self, message: &'v [u8]) -> Result<Values<'v>, ProtobufError> {
         self.reset();
         self.check_size(message.len())?;
         self.engine.whole(&self.program, message)?;
@@ -58,7 +58,11 @@ impl Walk {
     ///
     /// # Errors
     /// As [`Walk::extract`]; then nothing was appended.
-    pub fn rewrite<'v>(&'v mut self, message: &'v [u8], out: &mut Vec<u8>) -> Result<Values<'v>, Fault> {
+    pub fn rewrite<'v>(
+        &'v mut self,
+        message: &'v [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Values<'v>, ProtobufError> {
         self.reset();
         self.check_size(message.len())?;
         self.engine.whole(&self.program, message)?;
@@ -70,16 +74,16 @@ impl Walk {
     ///
     /// # Errors
     /// As [`Walk::extract`]; then the message is lost, [`Walk::reset`] begins another.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), Fault> {
-        self.begin(State::Reading)?;
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
+        self.begin(WalkState::Reading)?;
         let pushed = self.push_piece(piece);
         if pushed.is_err() {
-            self.state = State::Failed;
+            self.state = WalkState::Failed;
         }
         pushed
     }
 
-    fn push_piece(&mut self, piece: &[u8]) -> Result<(), Fault> {
+    fn push_piece(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
         if self.program.has_edits {
             self.check_size(self.retained.len() + piece.len())?;
             self.retained.extend_from_slice(piece);
@@ -99,9 +103,9 @@ impl Walk {
     /// As [`Walk::extract`]. What was appended of the message before is out already.
     /// # Panics
     /// If the program's edits change lengths, which [`Program::is_streamable`] tells.
-    pub fn push_masked(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    pub fn push_masked(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         assert!(self.program.is_streamable, "edits that change lengths need the whole message");
-        self.begin(State::Masking)?;
+        self.begin(WalkState::Masking)?;
         let (engine, program) = (&mut self.engine, &*self.program);
         let pushed = self.joint.drive(piece, |window| {
             let base = engine.base;
@@ -113,19 +117,19 @@ impl Walk {
             Ok(used)
         });
         if pushed.is_err() {
-            self.state = State::Failed;
+            self.state = WalkState::Failed;
         }
         pushed
     }
 
-    fn begin(&mut self, reading: State) -> Result<(), Fault> {
-        if self.state == State::Idle {
+    fn begin(&mut self, reading: WalkState) -> Result<(), ProtobufError> {
+        if self.state == WalkState::Idle {
             self.retained.clear();
             self.engine.begin(u64::MAX);
             self.state = reading;
         }
         if self.state != reading {
-            return Err(Fault::new(self.engine.base, FaultKind::Ended));
+            return Err(ProtobufError::new(self.engine.base, ProtobufErrorKind::Ended));
         }
         Ok(())
     }
@@ -134,50 +138,57 @@ impl Walk {
     ///
     /// # Errors
     /// As [`Walk::extract`]; [`FaultKind::Truncated`] if the message is not complete.
-    pub fn finish(&mut self) -> Result<Values<'_>, Fault> {
-        if self.state == State::Idle {
+    pub fn finish(&mut self) -> Result<Values<'_>, ProtobufError> {
+        if self.state == WalkState::Idle {
             // A message without a byte is one.
-            self.begin(State::Reading)?;
+            self.begin(WalkState::Reading)?;
         }
-        if !matches!(self.state, State::Reading | State::Masking) {
-            return Err(Fault::new(self.engine.base, FaultKind::Ended));
+        if !matches!(self.state, WalkState::Reading | WalkState::Masking) {
+            return Err(ProtobufError::new(self.engine.base, ProtobufErrorKind::Ended));
         }
-        self.state = State::Failed;
+        self.state = WalkState::Failed;
         if !self.joint.is_empty() {
-            return Err(Fault::new(self.engine.base, FaultKind::Truncated));
+            return Err(ProtobufError::new(self.engine.base, ProtobufErrorKind::Truncated));
         }
         self.engine.finish(&self.program)?;
-        self.state = State::Complete;
+        self.state = WalkState::Complete;
         Ok(Values { program: &self.program, store: &self.engine.store, message: &[] })
     }
 
     /// Appends the message that was pushed and is complete, as the program's edits make it.
     pub fn write(&self, out: &mut Vec<u8>) {
-        debug_assert_eq!(self.state, State::Complete, "the message is complete");
+        debug_assert_eq!(self.state, WalkState::Complete, "the message is complete");
         apply(&self.retained, &self.engine.changes, &self.program.texts, out);
     }
 
     /// Forgets the message; the next begins.
     #[inline]
     pub fn reset(&mut self) {
-        self.state = State::Idle;
+        self.state = WalkState::Idle;
         self.joint.clear();
     }
 
     #[inline]
-    fn check_size(&self, bytes: usize) -> Result<(), Fault> {
+    fn check_size(&self, bytes: usize) -> Result<(), ProtobufError> {
         let max = self.engine.limits.message_bytes_max;
-        if bytes > max { Err(Fault::new(max as u64, FaultKind::MessageTooLarge)) } else { Ok(()) }
+        if bytes > max {
+            Err(ProtobufError::new(max as u64, ProtobufErrorKind::MessageTooLarge))
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// Keeps values that are only in the window.
-fn hold(engine: &mut Engine, window: &[u8], base: u64) -> Result<(), Fault> {
-    engine.store.hold_window(window, base, &engine.limits).map_err(|kind| Fault::new(engine.base, kind))
+fn hold(engine: &mut WalkEngine, window: &[u8], base: u64) -> Result<(), ProtobufError> {
+    engine
+        .store
+        .hold_window(window, base, &engine.limits)
+        .map_err(|kind| ProtobufError::new(engine.base, kind))
 }
 
 /// Masks what lies at `base` of the message, and keeps changes that go on behind it.
-fn mask(engine: &mut Engine, base: u64, bytes: &mut [u8]) {
+fn mask(engine: &mut WalkEngine, base: u64, bytes: &mut [u8]) {
     let base = usize::try_from(base).unwrap_or(usize::MAX);
     let end = base + bytes.len();
     engine.changes.retain(|change| {

@@ -1,6 +1,6 @@
 //! Why descriptors were refused.
 
-use crate::fault::Fault;
+use crate::fault::ProtobufError;
 
 /// What is wrong with a `FileDescriptorSet`; every variant names the file, and the message and field where there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +12,7 @@ pub enum SchemaError {
     )]
     Malformed {
         /// What and where.
-        fault: Fault,
+        fault: ProtobufError,
     },
     /// A file is in the set twice with different content.
     #[error("file \"{file}\" is in the descriptors twice, and differs")]

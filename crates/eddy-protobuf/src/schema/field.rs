@@ -5,7 +5,7 @@ use crate::wire;
 
 /// A field's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldType {
     /// `double`.
     Double,
     /// `float`.
@@ -44,7 +44,7 @@ pub enum Kind {
     Group(MessageId),
 }
 
-impl Kind {
+impl FieldType {
     /// The wire type of one value.
     pub(crate) fn wire_type(self) -> u8 {
         match self {
@@ -90,11 +90,11 @@ pub enum Label {
 
 /// A field of a message, or an extension of it.
 #[derive(Debug)]
-pub struct Field {
+pub struct FieldDescriptor {
     pub(crate) name: Box<str>,
     pub(crate) json_name: Box<str>,
     pub(crate) number: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FieldType,
     pub(crate) label: Label,
     /// The key as JSON has it: with quotes, colon, and a comma before it.
     pub(crate) json_key: Box<[u8]>,
@@ -108,7 +108,7 @@ pub struct Field {
     pub(crate) options: Box<[u8]>,
 }
 
-impl Field {
+impl FieldDescriptor {
     /// The name as declared; of an extension the full name in brackets.
     pub fn name(&self) -> &str {
         &self.name
@@ -125,7 +125,7 @@ impl Field {
     }
 
     /// The type.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> FieldType {
         self.kind
     }
 

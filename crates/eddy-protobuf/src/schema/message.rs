@@ -1,6 +1,6 @@
 //! Messages.
 
-use super::field::Field;
+use super::field::FieldDescriptor;
 use super::lookup::{NameTable, NumberTable};
 
 /// A message of a [`super::Schema`].
@@ -42,9 +42,9 @@ impl Special {
 
 /// A message and its fields.
 #[derive(Debug)]
-pub struct Message {
+pub struct MessageDescriptor {
     pub(crate) name: Box<str>,
-    pub(crate) fields: Box<[Field]>,
+    pub(crate) fields: Box<[FieldDescriptor]>,
     pub(crate) oneofs: Box<[Box<str>]>,
     pub(crate) special: Special,
     pub(crate) is_map_entry: bool,
@@ -54,7 +54,7 @@ pub struct Message {
     by_name: NameTable,
 }
 
-impl Message {
+impl MessageDescriptor {
     pub(crate) fn build(
         name: Box<str>,
         is_map_entry: bool,
@@ -75,7 +75,7 @@ impl Message {
     }
 
     /// Gives it its fields, by number.
-    pub(crate) fn set_fields(&mut self, mut fields: Vec<Field>) {
+    pub(crate) fn set_fields(&mut self, mut fields: Vec<FieldDescriptor>) {
         fields.sort_by_key(|field| field.number);
         let index = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
         self.has_required = fields.iter().any(|field| field.is_required);
@@ -99,7 +99,7 @@ impl Message {
     }
 
     /// Fields and known extensions, by number.
-    pub fn fields(&self) -> &[Field] {
+    pub fn fields(&self) -> &[FieldDescriptor] {
         &self.fields
     }
 
@@ -120,14 +120,14 @@ impl Message {
 
     /// The field with this number, and its index.
     #[inline]
-    pub fn by_number(&self, number: u32) -> Option<(u16, &Field)> {
+    pub fn by_number(&self, number: u32) -> Option<(u16, &FieldDescriptor)> {
         let index = self.by_number.find(number)?;
         self.fields.get(usize::from(index)).map(|field| (index, field))
     }
 
     /// The field with this name, in JSON or as declared, and its index.
     #[inline]
-    pub fn by_name(&self, name: &[u8]) -> Option<(u16, &Field)> {
+    pub fn by_name(&self, name: &[u8]) -> Option<(u16, &FieldDescriptor)> {
         let field = |index: u16| self.fields.get(usize::from(index));
         let is_it = |index: u16| {
             field(index)
@@ -139,7 +139,7 @@ impl Message {
 
     /// The field with this index.
     #[inline]
-    pub(crate) fn field(&self, index: u16) -> Option<&Field> {
+    pub(crate) fn field(&self, index: u16) -> Option<&FieldDescriptor> {
         self.fields.get(usize::from(index))
     }
 }

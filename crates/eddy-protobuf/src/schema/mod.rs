@@ -12,10 +12,10 @@ mod tables;
 
 pub use enumeration::{EnumId, Enumeration};
 pub use error::SchemaError;
-pub use field::{Field, Kind, Label};
-pub use message::{Message, MessageId};
+pub use field::{FieldDescriptor, FieldType, Label};
+pub use message::{MessageDescriptor, MessageId};
 pub use option::{FieldOption, FieldOptionError};
-pub use service::{Method, Service};
+pub use service::{MethodDescriptor, ServiceDescriptor};
 pub use tables::Schema;
 
 pub(crate) use lookup::NumberTable;

@@ -1,20 +1,20 @@
 //! Options of fields, on which a policy may hang.
 
-use super::field::{Field, Kind, Label};
+use super::field::{FieldDescriptor, FieldType, Label};
 use super::tables::Schema;
-use crate::fault::Fault;
-use crate::limits::Limits;
-use crate::wire::{Item, Items};
+use crate::fault::ProtobufError;
+use crate::limits::ProtobufLimits;
+use crate::wire::{Items, WireValue};
 
 /// An option of fields and the value that is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldOption {
     number: u32,
-    wanted: Wanted,
+    wanted: OptionValueTest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum OptionValueTest {
     True,
     /// The number of a value of an enum.
     Number(i32),
@@ -59,7 +59,7 @@ impl Schema {
             option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
         // Descriptors without an extension lack the message with protobuf's own.
         if option == DEBUG_REDACT.0 {
-            return Ok(FieldOption { number: DEBUG_REDACT.1, wanted: Wanted::True });
+            return Ok(FieldOption { number: DEBUG_REDACT.1, wanted: OptionValueTest::True });
         }
         let options = self.find_message("google.protobuf.FieldOptions").map(|id| self.message(id));
         let field = options.and_then(|options| {
@@ -77,11 +77,11 @@ impl Schema {
             _ if field.label() != Label::Singular => {
                 return Err(FieldOptionError::Type { option: option.to_owned() });
             }
-            (Kind::Bool, None) => Wanted::True,
-            (Kind::Bool, Some(_)) => {
+            (FieldType::Bool, None) => OptionValueTest::True,
+            (FieldType::Bool, Some(_)) => {
                 return problem("is a bool, which is looked for by its name alone".to_owned());
             }
-            (Kind::Enum(id), Some(value)) => {
+            (FieldType::Enum(id), Some(value)) => {
                 let known = self.enumeration(id);
                 let Some(number) = known.number_of(value.as_bytes()) else {
                     let names: Vec<&str> = known.values().map(|(name, _)| name).collect();
@@ -91,9 +91,9 @@ impl Schema {
                         names.join(", ")
                     ));
                 };
-                Wanted::Number(number)
+                OptionValueTest::Number(number)
             }
-            (Kind::Enum(_), None) => {
+            (FieldType::Enum(_), None) => {
                 return problem(format!("is of an enum, so say which value: `{name}=VALUE`"));
             }
             _ => return Err(FieldOptionError::Type { option: option.to_owned() }),
@@ -102,23 +102,23 @@ impl Schema {
     }
 }
 
-impl Field {
+impl FieldDescriptor {
     /// Whether the field has an option, with the value that is looked for.
     ///
     /// # Errors
     /// [`Fault`] where its options are malformed.
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
-    pub fn has_option(&self, option: FieldOption) -> Result<bool, Fault> {
-        let mut items = Items::new(self.options(), Limits::default().depth_max);
+    pub fn has_option(&self, option: FieldOption) -> Result<bool, ProtobufError> {
+        let mut items = Items::new(self.options(), ProtobufLimits::default().depth_max);
         let mut has_option = false;
         while let Some((number, item)) = items.next()? {
-            if let Item::Varint(value) = item
+            if let WireValue::Varint(value) = item
                 && number == option.number
             {
                 // The last one counts, as everywhere.
                 has_option = match option.wanted {
-                    Wanted::True => value != 0,
-                    Wanted::Number(wanted) => value as i32 == wanted,
+                    OptionValueTest::True => value != 0,
+                    OptionValueTest::Number(wanted) => value as i32 == wanted,
                 };
             }
         }

@@ -4,14 +4,14 @@ use super::MessageId;
 
 /// A service.
 #[derive(Debug)]
-pub struct Service {
+pub struct ServiceDescriptor {
     pub(crate) name: Box<str>,
-    pub(crate) methods: Box<[Method]>,
+    pub(crate) methods: Box<[MethodDescriptor]>,
 }
 
 /// A method of a service.
 #[derive(Debug)]
-pub struct Method {
+pub struct MethodDescriptor {
     /// The name within the service.
     pub name: Box<str>,
     /// What it takes.
@@ -26,14 +26,14 @@ pub struct Method {
     pub options: Box<[u8]>,
 }
 
-impl Service {
+impl ServiceDescriptor {
     /// The full name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Its methods as declared.
-    pub fn methods(&self) -> &[Method] {
+    pub fn methods(&self) -> &[MethodDescriptor] {
         &self.methods
     }
 }

@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use super::enumeration::{EnumId, Enumeration};
 use super::error::SchemaError;
 use super::load;
-use super::message::{Message, MessageId};
-use super::service::Service;
+use super::message::{MessageDescriptor, MessageId};
+use super::service::ServiceDescriptor;
 
 /// Everything that a `FileDescriptorSet` describes, never changed once it is made.
 #[derive(Debug, Default)]
 pub struct Schema {
-    pub(crate) messages: Vec<Message>,
+    pub(crate) messages: Vec<MessageDescriptor>,
     pub(crate) enums: Vec<Enumeration>,
-    pub(crate) services: Vec<Service>,
-    pub(crate) names: HashMap<Box<str>, Named>,
+    pub(crate) services: Vec<ServiceDescriptor>,
+    pub(crate) names: HashMap<Box<str>, SchemaSymbol>,
 }
 
 /// What has a full name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum SchemaSymbol {
     Message(MessageId),
     Enum(EnumId),
     Service(usize),
@@ -37,24 +37,24 @@ impl Schema {
     /// The message with a full name, `package.Message`.
     pub fn find_message(&self, name: &str) -> Option<MessageId> {
         match self.names.get(name)? {
-            Named::Message(message) => Some(*message),
-            Named::Enum(_) | Named::Service(_) => None,
+            SchemaSymbol::Message(message) => Some(*message),
+            SchemaSymbol::Enum(_) | SchemaSymbol::Service(_) => None,
         }
     }
 
     /// The enum with a full name.
     pub fn find_enum(&self, name: &str) -> Option<EnumId> {
         match self.names.get(name)? {
-            Named::Enum(id) => Some(*id),
-            Named::Message(_) | Named::Service(_) => None,
+            SchemaSymbol::Enum(id) => Some(*id),
+            SchemaSymbol::Message(_) | SchemaSymbol::Service(_) => None,
         }
     }
 
     /// The service with a full name.
-    pub fn find_service(&self, name: &str) -> Option<&Service> {
+    pub fn find_service(&self, name: &str) -> Option<&ServiceDescriptor> {
         match self.names.get(name)? {
-            Named::Service(index) => self.services.get(*index),
-            Named::Message(_) | Named::Enum(_) => None,
+            SchemaSymbol::Service(index) => self.services.get(*index),
+            SchemaSymbol::Message(_) | SchemaSymbol::Enum(_) => None,
         }
     }
 
@@ -63,7 +63,7 @@ impl Schema {
     /// # Panics
     /// If `message` is of another schema that has more.
     #[inline]
-    pub fn message(&self, message: MessageId) -> &Message {
+    pub fn message(&self, message: MessageId) -> &MessageDescriptor {
         self.messages.get(message.0 as usize).expect("a message of this schema")
     }
 
@@ -77,12 +77,12 @@ impl Schema {
     }
 
     /// All messages, map entries included.
-    pub fn messages(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+    pub fn messages(&self) -> impl Iterator<Item = (MessageId, &MessageDescriptor)> {
         self.messages.iter().zip(0..).map(|(message, id)| (MessageId(id), message))
     }
 
     /// All services.
-    pub fn services(&self) -> &[Service] {
+    pub fn services(&self) -> &[ServiceDescriptor] {
         &self.services
     }
 

@@ -1,12 +1,12 @@
 //! The fields of a message that lies whole in memory.
 
-use super::varint::{Read, number_of, read_varint, wire_type_of};
+use super::varint::{WireRead, number_of, read_varint, wire_type_of};
 use super::{FIXED32, FIXED64, GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, VARINT};
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 
 /// A field's value on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item<'m> {
+pub enum WireValue<'m> {
     /// A varint: an integer, a `bool`, an enum.
     Varint(u64),
     /// Eight bytes.
@@ -19,7 +19,7 @@ pub enum Item<'m> {
     Group(&'m [u8]),
 }
 
-impl Item<'_> {
+impl WireValue<'_> {
     pub(crate) fn wire_type(&self) -> u8 {
         match self {
             Self::Varint(_) => VARINT,
@@ -66,13 +66,13 @@ impl<'m> Items<'m> {
     /// # Errors
     /// [`Fault`] where the message is malformed, with the offset.
     #[expect(clippy::should_implement_trait, reason = "each step may fail, and none follows then")]
-    pub fn next(&mut self) -> Result<Option<(u32, Item<'m>)>, Fault> {
+    pub fn next(&mut self) -> Result<Option<(u32, WireValue<'m>)>, ProtobufError> {
         if self.rest.is_empty() {
             return Ok(None);
         }
         let (number, wire_type) = self.tag()?;
         let item = match wire_type {
-            GROUP_END => return Err(self.fault(FaultKind::GroupEnd)),
+            GROUP_END => return Err(self.fault(ProtobufErrorKind::GroupEnd)),
             GROUP_START => self.group(number)?,
             _ => self.value(wire_type)?,
         };
@@ -80,53 +80,53 @@ impl<'m> Items<'m> {
     }
 
     /// A tag's number and wire type.
-    fn tag(&mut self) -> Result<(u32, u8), Fault> {
+    fn tag(&mut self) -> Result<(u32, u8), ProtobufError> {
         let tag = self.varint()?;
         let number = number_of(tag).map_err(|kind| self.fault(kind))?;
         Ok((number, wire_type_of(tag)))
     }
 
     /// A varint without a tag, as packed fields have them.
-    pub(crate) fn varint(&mut self) -> Result<u64, Fault> {
+    pub(crate) fn varint(&mut self) -> Result<u64, ProtobufError> {
         match read_varint(self.rest).map_err(|kind| self.fault(kind))? {
-            Read::Done(value, bytes) => {
+            WireRead::Done(value, bytes) => {
                 self.take(bytes)?;
                 Ok(value)
             }
-            Read::More => Err(self.fault(FaultKind::Truncated)),
+            WireRead::More => Err(self.fault(ProtobufErrorKind::Truncated)),
         }
     }
 
     /// Eight bytes without a tag.
-    pub(crate) fn fixed64(&mut self) -> Result<u64, Fault> {
+    pub(crate) fn fixed64(&mut self) -> Result<u64, ProtobufError> {
         let bytes = self.take(8)?.first_chunk::<8>().copied();
         Ok(u64::from_le_bytes(bytes.unwrap_or_default()))
     }
 
     /// Four bytes without a tag.
-    pub(crate) fn fixed32(&mut self) -> Result<u32, Fault> {
+    pub(crate) fn fixed32(&mut self) -> Result<u32, ProtobufError> {
         let bytes = self.take(4)?.first_chunk::<4>().copied();
         Ok(u32::from_le_bytes(bytes.unwrap_or_default()))
     }
 
     /// A value of a wire type other than those of groups.
-    fn value(&mut self, wire_type: u8) -> Result<Item<'m>, Fault> {
+    fn value(&mut self, wire_type: u8) -> Result<WireValue<'m>, ProtobufError> {
         Ok(match wire_type {
-            VARINT => Item::Varint(self.varint()?),
-            FIXED64 => Item::Fixed64(self.fixed64()?),
-            FIXED32 => Item::Fixed32(self.fixed32()?),
+            VARINT => WireValue::Varint(self.varint()?),
+            FIXED64 => WireValue::Fixed64(self.fixed64()?),
+            FIXED32 => WireValue::Fixed32(self.fixed32()?),
             _ => {
                 let length = self.varint()?;
                 if length > LENGTH_MAX {
-                    return Err(self.fault(FaultKind::LengthTooLarge));
+                    return Err(self.fault(ProtobufErrorKind::LengthTooLarge));
                 }
-                Item::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
+                WireValue::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
             }
         })
     }
 
     /// What a group of `number` holds: read to its end, with the groups within.
-    fn group(&mut self, number: u32) -> Result<Item<'m>, Fault> {
+    fn group(&mut self, number: u32) -> Result<WireValue<'m>, ProtobufError> {
         let content = self.rest;
         let start = self.offset;
         let mut open = vec![number];
@@ -135,16 +135,16 @@ impl<'m> Items<'m> {
             let (number, wire_type) = self.tag()?;
             match wire_type {
                 GROUP_START if open.len() >= self.depth_left as usize => {
-                    return Err(self.fault(FaultKind::DepthExceeded));
+                    return Err(self.fault(ProtobufErrorKind::DepthExceeded));
                 }
                 GROUP_START => open.push(number),
                 GROUP_END => {
                     if open.pop() != Some(number) {
-                        return Err(self.fault(FaultKind::GroupEnd));
+                        return Err(self.fault(ProtobufErrorKind::GroupEnd));
                     }
                     if open.is_empty() {
                         let bytes = usize::try_from(before - start).unwrap_or(usize::MAX);
-                        return Ok(Item::Group(content.get(..bytes).unwrap_or_default()));
+                        return Ok(WireValue::Group(content.get(..bytes).unwrap_or_default()));
                     }
                 }
                 _ => {
@@ -154,15 +154,15 @@ impl<'m> Items<'m> {
         }
     }
 
-    fn take(&mut self, bytes: usize) -> Result<&'m [u8], Fault> {
+    fn take(&mut self, bytes: usize) -> Result<&'m [u8], ProtobufError> {
         let (taken, rest) =
-            self.rest.split_at_checked(bytes).ok_or_else(|| self.fault(FaultKind::Truncated))?;
+            self.rest.split_at_checked(bytes).ok_or_else(|| self.fault(ProtobufErrorKind::Truncated))?;
         self.rest = rest;
         self.offset += bytes as u64;
         Ok(taken)
     }
 
-    fn fault(&self, kind: FaultKind) -> Fault {
-        Fault::new(self.offset, kind)
+    fn fault(&self, kind: ProtobufErrorKind) -> ProtobufError {
+        ProtobufError::new(self.offset, kind)
     }
 }

@@ -1,11 +1,11 @@
 //! Varints and tags.
 
 use super::{GROUP_END, NUMBER_MAX};
-use crate::fault::FaultKind;
+use crate::fault::ProtobufErrorKind;
 
 /// What reading from the front of some bytes came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Read<T> {
+pub(crate) enum WireRead<T> {
     /// A value, and how many bytes it has.
     Done(T, usize),
     /// The bytes end within it.
@@ -17,36 +17,36 @@ pub(crate) enum Read<T> {
 /// # Errors
 /// [`FaultKind::VarintTooLong`] with more than ten bytes, or a tenth above 1.
 #[inline]
-pub(crate) fn read_varint(bytes: &[u8]) -> Result<Read<u64>, FaultKind> {
+pub(crate) fn read_varint(bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
     match bytes {
-        [first, ..] if *first < 0x80 => Ok(Read::Done(u64::from(*first), 1)),
+        [first, ..] if *first < 0x80 => Ok(WireRead::Done(u64::from(*first), 1)),
         [first, second, ..] if *second < 0x80 => {
-            Ok(Read::Done(u64::from(*first & 0x7f) | u64::from(*second) << 7, 2))
+            Ok(WireRead::Done(u64::from(*first & 0x7f) | u64::from(*second) << 7, 2))
         }
         _ => read_long(bytes),
     }
 }
 
-fn read_long(bytes: &[u8]) -> Result<Read<u64>, FaultKind> {
+fn read_long(bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
     if let Some(word) = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) {
         // The first byte that no other follows.
         let last = !word & (ONES << 7);
         if last != 0 {
             let value = word & (last ^ (last - 1));
-            return Ok(Read::Done(join(value), last.trailing_zeros() as usize / 8 + 1));
+            return Ok(WireRead::Done(join(value), last.trailing_zeros() as usize / 8 + 1));
         }
     }
     let mut value = 0_u64;
     for (place, byte) in bytes.iter().take(VARINT_BYTES_MAX).enumerate() {
         if place == VARINT_BYTES_MAX - 1 && *byte > 1 {
-            return Err(FaultKind::VarintTooLong);
+            return Err(ProtobufErrorKind::VarintTooLong);
         }
         value |= u64::from(byte & 0x7f) << (7 * place);
         if *byte < 0x80 {
-            return Ok(Read::Done(value, place + 1));
+            return Ok(WireRead::Done(value, place + 1));
         }
     }
-    Ok(Read::More)
+    Ok(WireRead::More)
 }
 
 /// Puts the low seven bits of eight bytes together: pairs of bytes, pairs of those, and both halves.
@@ -62,13 +62,13 @@ fn join(bytes: u64) -> u64 {
 /// # Errors
 /// [`FaultKind::FieldNumber`] of 0 and of what no field can have, [`FaultKind::WireType`] of wire types that don't exist.
 #[inline]
-pub(crate) fn number_of(tag: u64) -> Result<u32, FaultKind> {
+pub(crate) fn number_of(tag: u64) -> Result<u32, ProtobufErrorKind> {
     let number = tag >> 3;
     if number == 0 || number > u64::from(NUMBER_MAX) {
-        return Err(FaultKind::FieldNumber);
+        return Err(ProtobufErrorKind::FieldNumber);
     }
     if wire_type_of(tag) > GROUP_END + 1 {
-        return Err(FaultKind::WireType);
+        return Err(ProtobufErrorKind::WireType);
     }
     #[expect(clippy::cast_possible_truncation, reason = "at most NUMBER_MAX, as was just looked at")]
     Ok(number as u32)
@@ -103,10 +103,10 @@ mod tests {
                 let count = bytes.len();
                 for behind in [&[][..], &[0xff; 12], &[0; 12], &[0x80; 3]] {
                     let all = [&bytes, behind].concat();
-                    assert_eq!(read_varint(&all), Ok(Read::Done(value, count)), "{value} {behind:?}");
+                    assert_eq!(read_varint(&all), Ok(WireRead::Done(value, count)), "{value} {behind:?}");
                 }
                 for cut in 0..count {
-                    assert_eq!(read_varint(&bytes[..cut]), Ok(Read::More), "{value} cut to {cut}");
+                    assert_eq!(read_varint(&bytes[..cut]), Ok(WireRead::More), "{value} cut to {cut}");
                 }
             }
         }
@@ -115,13 +115,13 @@ mod tests {
     #[test]
     fn more_than_64_bits_are_refused() {
         let mut bytes = [0xff; 12];
-        assert_eq!(read_varint(&bytes), Err(FaultKind::VarintTooLong));
+        assert_eq!(read_varint(&bytes), Err(ProtobufErrorKind::VarintTooLong));
         bytes[9] = 1;
-        assert_eq!(read_varint(&bytes), Ok(Read::Done(u64::MAX, 10)));
+        assert_eq!(read_varint(&bytes), Ok(WireRead::Done(u64::MAX, 10)));
         bytes[9] = 2;
-        assert_eq!(read_varint(&bytes), Err(FaultKind::VarintTooLong));
+        assert_eq!(read_varint(&bytes), Err(ProtobufErrorKind::VarintTooLong));
         // A number may have more bytes than it needs.
-        assert_eq!(read_varint(&[0x81, 0x80, 0x80, 0, 0xff, 0xff, 0xff, 0xff]), Ok(Read::Done(1, 4)));
-        assert_eq!(read_varint(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), Ok(Read::Done(0, 8)));
+        assert_eq!(read_varint(&[0x81, 0x80, 0x80, 0, 0xff, 0xff, 0xff, 0xff]), Ok(WireRead::Done(1, 4)));
+        assert_eq!(read_varint(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), Ok(WireRead::Done(0, 8)));
     }
 }

@@ -3,31 +3,31 @@
 use std::fmt;
 use std::sync::Arc;
 
-use eddy_protobuf::{FromJson, FromJsonOptions, Limits, Schema};
+use eddy_protobuf::{FromJson, FromJsonOptions, ProtobufLimits, Schema};
 
-use super::Answer;
+use super::CaseAnswer;
 use super::values::mix;
 
 /// A text in one of the forms.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
-    pub(crate) form: Form,
+pub(crate) struct DifferentialCase {
+    pub(crate) form: CaseEncoding,
     /// The index of its message in [`MESSAGES`].
     pub(crate) message: usize,
     pub(crate) bytes: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum CaseEncoding {
     Wire,
     Json,
 }
 
-impl fmt::Display for Case {
+impl fmt::Display for DifferentialCase {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.form {
-            Form::Wire => write!(formatter, "{} {:02x?}", MESSAGES[self.message], self.bytes),
-            Form::Json => {
+            CaseEncoding::Wire => write!(formatter, "{} {:02x?}", MESSAGES[self.message], self.bytes),
+            CaseEncoding::Json => {
                 write!(formatter, "{} {}", MESSAGES[self.message], String::from_utf8_lossy(&self.bytes))
             }
         }
@@ -36,7 +36,7 @@ impl fmt::Display for Case {
 
 /// Makes one case after the other.
 pub(crate) struct Cases {
-    seeds: Vec<Case>,
+    seeds: Vec<DifferentialCase>,
     state: u64,
 }
 
@@ -47,12 +47,17 @@ impl Cases {
             SEEDS.iter().flat_map(|json| (0..MESSAGES.len()).map(move |message| (message, json)))
         {
             let id = schema.find_message(MESSAGES[message]).unwrap();
-            let mut reader = FromJson::new(schema.clone(), id, FromJsonOptions::default(), Limits::default());
+            let mut reader =
+                FromJson::new(schema.clone(), id, FromJsonOptions::default(), ProtobufLimits::default());
             let wire = reader
                 .convert(json.as_bytes())
                 .unwrap_or_else(|fault| panic!("{}: {json}", fault.describe(schema)));
-            seeds.push(Case { form: Form::Wire, message, bytes: wire.to_vec() });
-            seeds.push(Case { form: Form::Json, message, bytes: json.as_bytes().to_vec() });
+            seeds.push(DifferentialCase { form: CaseEncoding::Wire, message, bytes: wire.to_vec() });
+            seeds.push(DifferentialCase {
+                form: CaseEncoding::Json,
+                message,
+                bytes: json.as_bytes().to_vec(),
+            });
         }
         Self { seeds, state: 1 }
     }
@@ -63,7 +68,7 @@ impl Cases {
         usize::try_from(mix(self.state) % bound.max(1) as u64).unwrap()
     }
 
-    pub(crate) fn next(&mut self) -> Case {
+    pub(crate) fn next(&mut self) -> DifferentialCase {
         let seed = self.below(self.seeds.len());
         let mut case = self.seeds[seed].clone();
         for _ in 0..self.below(4) {
@@ -72,7 +77,7 @@ impl Cases {
         case
     }
 
-    fn mutate(&mut self, case: &mut Case) {
+    fn mutate(&mut self, case: &mut DifferentialCase) {
         let length = case.bytes.len();
         let at = self.below(length);
         let other = self.below(self.seeds.len());
@@ -103,7 +108,7 @@ impl Cases {
                 case.bytes.extend_from_slice(&self.seeds[other].bytes)
             }
             // A value of another.
-            _ if case.form == Form::Json => {
+            _ if case.form == CaseEncoding::Json => {
                 let token = TOKENS[self.below(TOKENS.len())];
                 if let Some(colon) =
                     case.bytes.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b':'))
@@ -122,19 +127,19 @@ impl Cases {
         }
     }
 
-    fn interesting(&mut self, form: Form) -> u8 {
+    fn interesting(&mut self, form: CaseEncoding) -> u8 {
         let bytes: &[u8] = match form {
-            Form::Wire => {
+            CaseEncoding::Wire => {
                 &[0, 1, 2, 3, 4, 5, 7, 8, 0x0a, 0x10, 0x12, 0x1a, 0x7f, 0x80, 0x81, 0xc3, 0xe2, 0xff]
             }
-            Form::Json => b"{}[]\",:\\0123456789.-+eEnulltruefalse @_ \n\x00\x7f\xc3\xff",
+            CaseEncoding::Json => b"{}[]\",:\\0123456789.-+eEnulltruefalse @_ \n\x00\x7f\xc3\xff",
         };
         bytes[self.below(bytes.len())]
     }
 }
 
 /// Differences that are meant.
-pub(crate) fn is_known_difference(case: &Case, found: Answer, expected: Answer) -> bool {
+pub(crate) fn is_known_difference(case: &DifferentialCase, found: CaseAnswer, expected: CaseAnswer) -> bool {
     // Go reads hours of one digit, and a comma before the fraction of a second, which RFC 3339 has not.
     let text = String::from_utf8_lossy(&case.bytes);
     let bytes = text.as_bytes();
@@ -147,7 +152,10 @@ pub(crate) fn is_known_difference(case: &Case, found: Answer, expected: Answer) 
     // It reads seconds without digits on one side of the dot.
     let has_lax_text = [".s\"", "\".", "-.", "+."].iter().any(|part| text.contains(part));
     let is_lax = has_lax_time || has_lax_number || has_lax_text;
-    case.form == Form::Json && found == Answer::Refused && expected != Answer::Refused && is_lax
+    case.form == CaseEncoding::Json
+        && found == CaseAnswer::Refused
+        && expected != CaseAnswer::Refused
+        && is_lax
 }
 
 pub(crate) const MESSAGES: [&str; 2] = [

@@ -14,15 +14,15 @@ mod values;
 use std::sync::Arc;
 
 use eddy_protobuf::{
-    Fault, FromJson, FromJsonOptions, Limits, MessageId, ProgramBuilder, Schema, ToJson, ToJsonOptions, Walk,
-    canonical,
+    FromJson, FromJsonOptions, MessageId, MessageWalk, ProgramBuilder, ProtobufError, ProtobufLimits, Schema,
+    ToJson, ToJsonOptions, canonical,
 };
 
-use cases::{Case, Cases, Form};
+use cases::{CaseEncoding, Cases, DifferentialCase};
 
 /// What became of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum CaseAnswer {
     /// It can't be read.
     Refused,
     /// It can be read, but has no JSON.
@@ -34,25 +34,25 @@ enum Answer {
 }
 
 /// Converts cases.
-struct Subject {
+struct CaseConverter {
     schema: Arc<Schema>,
     to_json: Vec<ToJson>,
     from_json: Vec<FromJson>,
-    walks: Vec<Walk>,
+    walks: Vec<MessageWalk>,
     ids: Vec<MessageId>,
 }
 
-impl Subject {
+impl CaseConverter {
     fn new() -> Self {
         let schema =
             Arc::new(Schema::from_descriptors(include_bytes!("../schema/conformance.binpb")).unwrap());
         let ids: Vec<MessageId> =
             cases::MESSAGES.iter().map(|name| schema.find_message(name).unwrap()).collect();
-        let limits = Limits::default();
+        let limits = ProtobufLimits::default();
         let walk = |id: &MessageId| {
             let mut builder = ProgramBuilder::new(&schema, *id);
             builder.check_everywhere();
-            Walk::new(Arc::new(builder.build().unwrap()), limits)
+            MessageWalk::new(Arc::new(builder.build().unwrap()), limits)
         };
         Self {
             to_json: ids
@@ -69,42 +69,43 @@ impl Subject {
         }
     }
 
-    fn answer(&mut self, case: &Case) -> Answer {
+    fn answer(&mut self, case: &DifferentialCase) -> CaseAnswer {
         match case.form {
-            Form::Wire => self.wire(case.message, &case.bytes),
-            Form::Json => match self.read(case.message, &case.bytes) {
-                Err(_) => Answer::Refused,
+            CaseEncoding::Wire => self.wire(case.message, &case.bytes),
+            CaseEncoding::Json => match self.read(case.message, &case.bytes) {
+                Err(_) => CaseAnswer::Refused,
                 Ok(bytes) => self.wire(case.message, &bytes),
             },
         }
     }
 
-    fn wire(&mut self, message: usize, bytes: &[u8]) -> Answer {
+    fn wire(&mut self, message: usize, bytes: &[u8]) -> CaseAnswer {
         let mut ordered = Vec::new();
-        let read = canonical(&self.schema, self.ids[message], bytes, &Limits::default(), &mut ordered);
+        let read =
+            canonical(&self.schema, self.ids[message], bytes, &ProtobufLimits::default(), &mut ordered);
         let walked = self.walks[message].extract(bytes).map(|_| ());
         assert_eq!(read.is_ok(), walked.is_ok(), "{read:?} {walked:?}: {bytes:x?}");
         let json = self.write(message, bytes);
         if read.is_err() {
             assert!(json.is_err(), "what can't be read has no JSON: {bytes:x?}");
-            return Answer::Refused;
+            return CaseAnswer::Refused;
         }
         // What is put in order has the same JSON.
         let again = self.write(message, &ordered).ok();
         match json {
             Err(_) => {
                 assert_eq!(again, None, "{bytes:x?}");
-                Answer::NoJson
+                CaseAnswer::NoJson
             }
             Ok(json) => {
                 assert_eq!(again.map(|json| values::hash(&json)), Some(values::hash(&json)), "{bytes:x?}");
-                Answer::Json(values::hash(&json))
+                CaseAnswer::Json(values::hash(&json))
             }
         }
     }
 
     /// Whole and in pieces, which must agree.
-    fn write(&mut self, message: usize, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+    fn write(&mut self, message: usize, bytes: &[u8]) -> Result<Vec<u8>, ProtobufError> {
         let writer = &mut self.to_json[message];
         let whole = writer.convert(bytes).map(<[u8]>::to_vec);
         writer.reset();
@@ -122,7 +123,7 @@ impl Subject {
         whole
     }
 
-    fn read(&mut self, message: usize, json: &[u8]) -> Result<Vec<u8>, Fault> {
+    fn read(&mut self, message: usize, json: &[u8]) -> Result<Vec<u8>, ProtobufError> {
         let reader = &mut self.from_json[message];
         let whole = reader.convert(json).map(<[u8]>::to_vec);
         reader.reset();
@@ -143,7 +144,7 @@ impl Subject {
 
 #[test]
 fn mutated_messages_are_taken_as_the_reference_takes_them() {
-    let mut subject = Subject::new();
+    let mut subject = CaseConverter::new();
     let mut cases = Cases::new(&subject.schema);
     let count = std::env::var("EDDY_PROTOBUF_CASES").ok().map_or(RECORDED, |count| count.parse().unwrap());
     let mut reference = reference::open(count);
@@ -153,9 +154,9 @@ fn mutated_messages_are_taken_as_the_reference_takes_them() {
         let case = cases.next();
         let expected = reference.answer(&case);
         let found = subject.answer(&case);
-        accepted += u32::from(matches!(found, Answer::Json(_)));
+        accepted += u32::from(matches!(found, CaseAnswer::Json(_)));
         if found != expected
-            && expected != Answer::Panicked
+            && expected != CaseAnswer::Panicked
             && !cases::is_known_difference(&case, found, expected)
         {
             differences += 1;

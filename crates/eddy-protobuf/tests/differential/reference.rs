@@ -3,17 +3,17 @@
 use std::io::{BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use super::Answer;
-use super::cases::{Case, Form};
+use super::CaseAnswer;
+use super::cases::{CaseEncoding, DifferentialCase};
 
 /// Where answers come from.
 pub(crate) enum Reference {
     Recorded { answers: &'static [u8] },
-    Program(Box<Program>),
+    Program(Box<ReferenceProcess>),
 }
 
 /// The reference at work.
-pub(crate) struct Program {
+pub(crate) struct ReferenceProcess {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -33,11 +33,11 @@ pub(crate) fn open(count: u32) -> Reference {
     let mut child = command.arg(schema).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
     let recorded = std::env::var("UPDATE").is_ok().then(Vec::new);
-    Reference::Program(Box::new(Program { child, input, output, recorded }))
+    Reference::Program(Box::new(ReferenceProcess { child, input, output, recorded }))
 }
 
 impl Reference {
-    pub(crate) fn answer(&mut self, case: &Case) -> Answer {
+    pub(crate) fn answer(&mut self, case: &DifferentialCase) -> CaseAnswer {
         let mut answer = [0; ANSWER_BYTES];
         match self {
             Self::Recorded { answers } => {
@@ -46,7 +46,7 @@ impl Reference {
                 *answers = rest;
             }
             Self::Program(program) => {
-                let form = u8::from(case.form == Form::Json);
+                let form = u8::from(case.form == CaseEncoding::Json);
                 let message = u8::try_from(case.message).unwrap();
                 let length = u32::try_from(case.bytes.len()).unwrap().to_le_bytes();
                 let asked = [&[form, message][..], &length, &case.bytes].concat();
@@ -59,16 +59,16 @@ impl Reference {
         }
         let [verdict, hash @ ..] = answer;
         match verdict {
-            0 => Answer::Refused,
-            1 => Answer::NoJson,
-            3 => Answer::Panicked,
-            _ => Answer::Json(u64::from_le_bytes(hash)),
+            0 => CaseAnswer::Refused,
+            1 => CaseAnswer::NoJson,
+            3 => CaseAnswer::Panicked,
+            _ => CaseAnswer::Json(u64::from_le_bytes(hash)),
         }
     }
 
     pub(crate) fn close(self) {
         let Self::Program(program) = self else { return };
-        let Program { mut child, input, recorded, .. } = *program;
+        let ReferenceProcess { mut child, input, recorded, .. } = *program;
         drop(input);
         assert!(child.wait().unwrap().success());
         if let Some(recorded) = recorded {

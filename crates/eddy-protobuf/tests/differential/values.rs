@@ -5,14 +5,14 @@ pub(crate) fn hash(json: &[u8]) -> u64 {
     let text = std::str::from_utf8(json).unwrap();
     let checked: Result<serde_json::Value, _> = serde_json::from_str(text);
     assert!(checked.is_ok(), "{checked:?}: {text}");
-    let mut reader = Reader(text);
+    let mut reader = JsonHashReader(text);
     reader.value()
 }
 
 /// Reads JSON that is known to be sound and has no white space. Numbers are read exactly, which `serde_json` does not.
-struct Reader<'t>(&'t str);
+struct JsonHashReader<'t>(&'t str);
 
-impl Reader<'_> {
+impl JsonHashReader<'_> {
     fn value(&mut self) -> u64 {
         match self.0.as_bytes()[0] {
             b'"' => self.text(),

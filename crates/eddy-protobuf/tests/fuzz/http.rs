@@ -3,12 +3,12 @@
 use std::sync::{Arc, LazyLock};
 
 use eddy_protobuf::{
-    CallRequest, CallResponse, Compressed, Found, FrameEvent, Frames, FromJson, FromJsonOptions, HttpIndex,
-    HttpIndexOptions, HttpRoute, Limits, Schema, StreamForm, ToJson, ToJsonOptions,
+    CallRequest, CallResponse, Compressed, FrameEvent, Frames, FromJson, FromJsonOptions, HttpIndex,
+    HttpIndexOptions, HttpRoute, HttpRouteLookup, ProtobufLimits, Schema, StreamForm, ToJson, ToJsonOptions,
 };
 
-const LIMITS: Limits =
-    Limits { depth_max: 100, message_bytes_max: 65_536, held_bytes_max: 65_536, items_max: 1024 };
+const LIMITS: ProtobufLimits =
+    ProtobufLimits { depth_max: 100, message_bytes_max: 65_536, held_bytes_max: 65_536, items_max: 1024 };
 
 static INDEX: LazyLock<HttpIndex> = LazyLock::new(|| {
     let descriptors = include_bytes!("../../../../examples/transcoding/library.binpb");
@@ -34,16 +34,24 @@ pub(crate) fn request(data: &[u8]) -> Fate {
     let (method, target) = split(line, b' ');
     let at = split(target, b'?');
     let Ok(method) = std::str::from_utf8(method) else { return Fate::Unknown };
-    let Found::Route(route) = INDEX.find(method, at.0) else { return Fate::Unknown };
+    let HttpRouteLookup::Route(route) = INDEX.find(method, at.0) else { return Fate::Unknown };
     let whole = frames(route, at, body, body.len());
     for step in [1, 3, 7] {
         assert_eq!(frames(route, at, body, step), whole, "cut every {step} bytes");
     }
     let Some(whole) = whole else { return Fate::Refused };
-    let mut write =
-        ToJson::new(Arc::clone(INDEX.schema()), route.input, ToJsonOptions::default(), Limits::default());
-    let mut read =
-        FromJson::new(Arc::clone(INDEX.schema()), route.input, FromJsonOptions::default(), Limits::default());
+    let mut write = ToJson::new(
+        Arc::clone(INDEX.schema()),
+        route.input,
+        ToJsonOptions::default(),
+        ProtobufLimits::default(),
+    );
+    let mut read = FromJson::new(
+        Arc::clone(INDEX.schema()),
+        route.input,
+        FromJsonOptions::default(),
+        ProtobufLimits::default(),
+    );
     for message in messages(&whole) {
         let json = write.convert(&message).expect("it was made of JSON").to_vec();
         let back = read.convert(&json).expect("it is JSON").to_vec();
@@ -56,7 +64,7 @@ pub(crate) fn request(data: &[u8]) -> Fate {
 pub(crate) fn response(data: &[u8]) -> Fate {
     let Some((choice, body)) = data.split_first() else { return Fate::Unknown };
     let (path, form) = (PATHS[usize::from(choice % 3)], FORMS[usize::from(choice / 3 % 3)]);
-    let Found::Route(route) = INDEX.find("GET", path) else { return Fate::Unknown };
+    let HttpRouteLookup::Route(route) = INDEX.find("GET", path) else { return Fate::Unknown };
     let made = |step: usize| {
         let mut response = CallResponse::new(&INDEX, route, ToJsonOptions::default(), form, LIMITS);
         let mut out = Vec::new();

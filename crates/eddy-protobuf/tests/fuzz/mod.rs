@@ -5,12 +5,13 @@ pub(crate) mod http;
 use std::sync::{Arc, LazyLock};
 
 use eddy_protobuf::{
-    Compressed, Edit, FrameEvent, Frames, FromJson, FromJsonOptions, Limits, Mask, MessageId, Program,
-    ProgramBuilder, Schema, ToJson, ToJsonOptions, Unknown, Walk, canonical,
+    Compressed, FrameEvent, Frames, FromJson, FromJsonOptions, Mask, MessageEdit, MessageId, MessageWalk,
+    ProgramBuilder, ProtobufLimits, Schema, ToJson, ToJsonOptions, Unknown, WalkProgram, canonical,
 };
 
 /// Small limits, so that small inputs reach them.
-const LIMITS: Limits = Limits { depth_max: 12, message_bytes_max: 4096, held_bytes_max: 256, items_max: 64 };
+const LIMITS: ProtobufLimits =
+    ProtobufLimits { depth_max: 12, message_bytes_max: 4096, held_bytes_max: 256, items_max: 64 };
 
 static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
     Arc::new(
@@ -18,14 +19,16 @@ static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
     )
 });
 
-static PROGRAM: LazyLock<Arc<Program>> = LazyLock::new(|| {
+static PROGRAM: LazyLock<Arc<WalkProgram>> = LazyLock::new(|| {
     let mut builder = ProgramBuilder::new(&SCHEMA, message());
     for path in ["name", "phone", "address.lines", "friends.name", r#"places["k"].city"#, "extra"] {
         builder.extract(path).expect("the field is there");
     }
-    builder.edit("email", &Edit::Drop).expect("the field is there");
-    builder.edit("friends.secret", &Edit::Mask(Mask::SameLength)).expect("the field is there");
-    builder.edit("friends.email", &Edit::Mask(Mask::Text("-".to_owned()))).expect("the field is there");
+    builder.edit("email", &MessageEdit::Drop).expect("the field is there");
+    builder.edit("friends.secret", &MessageEdit::Mask(Mask::SameLength)).expect("the field is there");
+    builder
+        .edit("friends.email", &MessageEdit::Mask(Mask::Text("-".to_owned())))
+        .expect("the field is there");
     Arc::new(builder.build().expect("the program is sound"))
 });
 
@@ -35,7 +38,7 @@ fn message() -> MessageId {
 
 /// A walk over the whole and over pieces agree, and what it rewrites is a message without what was dropped.
 pub(crate) fn walk(data: &[u8]) {
-    let mut walk = Walk::new(PROGRAM.clone(), LIMITS);
+    let mut walk = MessageWalk::new(PROGRAM.clone(), LIMITS);
     let mut whole = Vec::new();
     let is_taken = walk.rewrite(data, &mut whole).is_ok();
     for step in [1, 7, 64] {
@@ -75,7 +78,7 @@ pub(crate) fn to_json(data: &[u8]) {
     }
     if let Ok(json) = whole {
         read.expect("what has JSON can be read");
-        let limits = Limits { message_bytes_max: 1 << 20, ..LIMITS };
+        let limits = ProtobufLimits { message_bytes_max: 1 << 20, ..LIMITS };
         let mut reader = FromJson::new(SCHEMA.clone(), message(), FromJsonOptions::default(), limits);
         let back = reader.convert(&json).expect("what was written can be read").to_vec();
         let mut writer = ToJson::new(SCHEMA.clone(), message(), ToJsonOptions::default(), limits);
@@ -100,7 +103,7 @@ pub(crate) fn from_json(data: &[u8]) {
         }
     }
     if let Ok(bytes) = whole {
-        let limits = Limits { message_bytes_max: 1 << 20, ..LIMITS };
+        let limits = ProtobufLimits { message_bytes_max: 1 << 20, ..LIMITS };
         canonical(&SCHEMA, message(), &bytes, &limits, &mut Vec::new())
             .expect("what was written is a message");
     }

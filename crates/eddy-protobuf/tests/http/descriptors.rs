@@ -6,7 +6,7 @@ use eddy_protobuf::{HttpIndex, HttpIndexOptions, HttpRuleError, Schema};
 
 /// A rule: the number of the field with its path, the path, `body`, `response_body`, and bindings within it.
 #[derive(Clone, Copy)]
-pub(crate) struct Rule<'t>(
+pub(crate) struct TestHttpRule<'t>(
     pub(crate) u8,
     pub(crate) &'t str,
     pub(crate) &'t str,
@@ -16,7 +16,7 @@ pub(crate) struct Rule<'t>(
 
 /// An index of the service `t.S`, with a method `M0`, `M1`... for each rule, all from and to
 /// `message t.M { string a = 1; repeated string r = 2; M m = 3; int32 n = 4; }`.
-pub(crate) fn index(rules: &[Rule<'_>]) -> Result<HttpIndex, Vec<HttpRuleError>> {
+pub(crate) fn index(rules: &[TestHttpRule<'_>]) -> Result<HttpIndex, Vec<HttpRuleError>> {
     let field = |name: &str, number: u8, label: u8, kind: u8| {
         let named = if kind == 11 { text(6, ".t.M") } else { Vec::new() };
         bytes(2, &[text(1, name), vec![0x18, number, 0x20, label, 0x28, kind], named].concat())
@@ -41,7 +41,7 @@ pub(crate) fn index(rules: &[Rule<'_>]) -> Result<HttpIndex, Vec<HttpRuleError>>
     HttpIndex::new(Arc::new(schema), HttpIndexOptions::default())
 }
 
-impl Rule<'_> {
+impl TestHttpRule<'_> {
     fn bytes(&self) -> Vec<u8> {
         let Self(number, path, body, response_body, bindings) = self;
         let path = match number {

@@ -12,8 +12,8 @@ mod rules;
 use std::sync::Arc;
 
 use eddy_protobuf::{
-    CallRequest, Found, FrameEvent, Frames, FromJsonOptions, HttpIndex, HttpIndexOptions, HttpRoute, Limits,
-    Schema, ToJson, ToJsonOptions,
+    CallRequest, FrameEvent, Frames, FromJsonOptions, HttpIndex, HttpIndexOptions, HttpRoute,
+    HttpRouteLookup, ProtobufLimits, Schema, ToJson, ToJsonOptions,
 };
 
 /// The methods of `examples/transcoding/library.proto`.
@@ -28,8 +28,8 @@ fn library_with(options: HttpIndexOptions) -> HttpIndex {
 
 fn route<'i>(index: &'i HttpIndex, method: &str, path: &str) -> &'i Arc<HttpRoute> {
     match index.find(method, path.as_bytes()) {
-        Found::Route(route) => route,
-        other @ (Found::Methods(_) | Found::None) => panic!("{method} {path}: {other:?}"),
+        HttpRouteLookup::Route(route) => route,
+        other @ (HttpRouteLookup::Methods(_) | HttpRouteLookup::None) => panic!("{method} {path}: {other:?}"),
     }
 }
 
@@ -42,8 +42,12 @@ fn messages(index: &HttpIndex, method: &str, target: &str, body: &str) -> Result
         let pieces: Vec<&[u8]> = body.as_bytes().chunks(step).collect();
         assert_eq!(frames(index, route, (path, query), &pieces), whole, "{target} by {step}: {body}");
     }
-    let mut json =
-        ToJson::new(Arc::clone(index.schema()), route.input, ToJsonOptions::default(), Limits::default());
+    let mut json = ToJson::new(
+        Arc::clone(index.schema()),
+        route.input,
+        ToJsonOptions::default(),
+        ProtobufLimits::default(),
+    );
     let text = |message: &Vec<u8>| String::from_utf8(json.convert(message).unwrap().to_vec()).unwrap();
     whole.map(|messages| messages.iter().map(text).collect())
 }
@@ -60,7 +64,7 @@ fn frames(
     pieces: &[&[u8]],
 ) -> Result<Vec<Vec<u8>>, String> {
     let at = (path.as_bytes(), query.as_bytes());
-    let limits = Limits { message_bytes_max: 1000, ..Limits::default() };
+    let limits = ProtobufLimits { message_bytes_max: 1000, ..ProtobufLimits::default() };
     let request = CallRequest::new(index, route, at, FromJsonOptions::default(), limits);
     let mut request = request.map_err(|error| error.to_string())?;
     let mut out = Vec::new();
@@ -73,7 +77,7 @@ fn frames(
     });
     made = made.and_then(|()| request.finish(&mut out));
     take(&mut frames, &mut out, &mut messages);
-    made.map(|()| messages).map_err(|fault: eddy_protobuf::Fault| fault.to_string())
+    made.map(|()| messages).map_err(|fault: eddy_protobuf::ProtobufError| fault.to_string())
 }
 
 fn take(frames: &mut Frames, out: &mut Vec<u8>, messages: &mut Vec<Vec<u8>>) {

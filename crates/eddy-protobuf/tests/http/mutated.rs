@@ -8,9 +8,9 @@ mod fuzz;
 use fuzz::Fate;
 
 /// Numbers that look random, the same each time (xorshift).
-struct Random(u64);
+struct XorshiftRng(u64);
 
-impl Random {
+impl XorshiftRng {
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -34,7 +34,7 @@ const REQUESTS: [&str; 9] = [
 const MARKS: &[u8] = b"{}[]\",:%&=?/.\\*0-_ \nnulltrue\xff\x00";
 
 /// Changes up to two places.
-fn mutate(random: &mut Random, text: &mut Vec<u8>) {
+fn mutate(random: &mut XorshiftRng, text: &mut Vec<u8>) {
     for _ in 0..random.below(3) {
         if text.is_empty() {
             return;
@@ -63,7 +63,7 @@ fn fates(fates: impl Iterator<Item = Fate>) -> (usize, usize) {
 
 #[test]
 fn mutated_requests_are_refused_or_come_back() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = XorshiftRng(0x9e37_79b9_7f4a_7c15);
     let (known, taken) = fates((0..20_000).map(|_| {
         let mut text = REQUESTS[random.below(REQUESTS.len())].as_bytes().to_vec();
         mutate(&mut random, &mut text);
@@ -75,7 +75,7 @@ fn mutated_requests_are_refused_or_come_back() {
 
 #[test]
 fn mutated_responses_are_refused_or_are_json() {
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = XorshiftRng(0x2545_f491_4f6c_dd1d);
     // A book with a title, tags, a page and a time.
     let book = b"\x12\x01T\x2a\x01a\x2a\x01b\x32\x05\x08\x01\x12\x01t\x42\x04\x08\x01\x10\x02";
     let frame = [&Frames::head(u32::try_from(book.len()).unwrap(), false)[..], book].concat();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use eddy_protobuf::{
-    CallResponse, EnumForm, Fault, FaultKind, Frames, FromJson, FromJsonOptions, Limits, Names, RpcStatus,
-    StreamForm, ToJsonOptions,
+    CallResponse, EnumForm, Frames, FromJson, FromJsonOptions, JsonFieldNaming, ProtobufError,
+    ProtobufErrorKind, ProtobufLimits, RpcStatus, StreamForm, ToJsonOptions,
 };
 
 use crate::{library, route};
@@ -16,14 +16,14 @@ fn json(
     form: StreamForm,
     options: ToJsonOptions,
     messages: &[&str],
-) -> Result<String, Fault> {
+) -> Result<String, ProtobufError> {
     let index = library();
     let route = route(&index, method, path);
     let mut reader = FromJson::new(
         Arc::clone(index.schema()),
         route.output,
         FromJsonOptions::default(),
-        Limits::default(),
+        ProtobufLimits::default(),
     );
     let mut body = Vec::new();
     for message in messages {
@@ -32,7 +32,7 @@ fn json(
         body.extend_from_slice(message);
     }
     let made = |step: usize| {
-        let mut response = CallResponse::new(&index, route, options, form, Limits::default());
+        let mut response = CallResponse::new(&index, route, options, form, ProtobufLimits::default());
         let mut out = Vec::new();
         body.chunks(step).try_for_each(|piece| response.push(piece, &mut out))?;
         response.finish(&mut out).map(|()| String::from_utf8(out).unwrap())
@@ -61,7 +61,7 @@ fn a_message_is_an_object_and_options_hold() {
             "GET",
             WATCH,
             StreamForm::Array,
-            ToJsonOptions { names: Names::Declared, ..plain },
+            ToJsonOptions { names: JsonFieldNaming::Declared, ..plain },
             &[r#"{"paperGrams":1}"#]
         )
         .unwrap(),
@@ -100,7 +100,7 @@ fn a_stream_has_the_form_that_is_wanted() {
 fn another_number_of_messages_is_a_fault() {
     for messages in [&[][..], &["{}", "{}"]] {
         let fault = json("GET", BOOK, StreamForm::Array, ToJsonOptions::default(), messages).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::MessageCount);
+        assert_eq!(fault.kind, ProtobufErrorKind::MessageCount);
     }
 }
 
@@ -108,8 +108,11 @@ fn another_number_of_messages_is_a_fault() {
 fn a_stream_that_fails_says_so_at_its_end() {
     let index = library();
     let route = route(&index, "GET", WATCH);
-    let status =
-        RpcStatus::new(14, "gone").to_json(index.schema(), ToJsonOptions::default(), Limits::default());
+    let status = RpcStatus::new(14, "gone").to_json(
+        index.schema(),
+        ToJsonOptions::default(),
+        ProtobufLimits::default(),
+    );
     for (form, first, expected) in [
         (StreamForm::Array, true, r#"[{},{"error":{"code":14,"message":"gone"}}]"#),
         (StreamForm::Array, false, r#"[{"error":{"code":14,"message":"gone"}}]"#),
@@ -117,7 +120,7 @@ fn a_stream_that_fails_says_so_at_its_end() {
         (StreamForm::Events, false, "event: error\ndata: {\"error\":{\"code\":14,\"message\":\"gone\"}}\n\n"),
     ] {
         let mut response =
-            CallResponse::new(&index, route, ToJsonOptions::default(), form, Limits::default());
+            CallResponse::new(&index, route, ToJsonOptions::default(), form, ProtobufLimits::default());
         let mut out = Vec::new();
         if first {
             response.push(&[0; 5], &mut out).unwrap();
@@ -131,7 +134,7 @@ fn a_stream_that_fails_says_so_at_its_end() {
 fn a_large_message_is_written_while_it_comes() {
     let index = library();
     let route = route(&index, "GET", BOOK);
-    let limits = Limits { held_bytes_max: 1000, ..Limits::default() };
+    let limits = ProtobufLimits { held_bytes_max: 1000, ..ProtobufLimits::default() };
     let mut response = CallResponse::new(&index, route, ToJsonOptions::default(), StreamForm::Array, limits);
     let title = "x".repeat(100_000);
     // Field 2, its length in three bytes.
@@ -156,7 +159,7 @@ fn statuses_are_told_with_their_details() {
     let check = |message: &str, details: Option<&str>, expected: &str| {
         let status = RpcStatus::from_trailers(b"5", Some(message.as_bytes()), details.map(str::as_bytes));
         assert_eq!(status.http_status(), 404);
-        let json = status.to_json(&schema, ToJsonOptions::default(), Limits::default());
+        let json = status.to_json(&schema, ToJsonOptions::default(), ProtobufLimits::default());
         assert_eq!(String::from_utf8(json).unwrap(), expected);
     };
     check("no%20%22book%22 %zz%", None, r#"{"code":5,"message":"no \"book\" %zz%"}"#);

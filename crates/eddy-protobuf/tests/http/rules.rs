@@ -1,18 +1,18 @@
 //! Rules, read from descriptors.
 
-use eddy_protobuf::{Found, HttpIndexOptions};
+use eddy_protobuf::{HttpIndexOptions, HttpRouteLookup};
 
-use crate::descriptors::{Rule, index};
+use crate::descriptors::{TestHttpRule, index};
 use crate::{library, library_with, route};
 
-fn problems(rules: &[Rule<'_>]) -> Vec<String> {
+fn problems(rules: &[TestHttpRule<'_>]) -> Vec<String> {
     index(rules).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
 #[test]
 fn what_cannot_be_is_told_with_its_method() {
-    let get = |path| Rule(2, path, "", "", &[]);
-    let check = |rule: Rule<'_>, expected: &str| assert_eq!(problems(&[rule]), [expected]);
+    let get = |path| TestHttpRule(2, path, "", "", &[]);
+    let check = |rule: TestHttpRule<'_>, expected: &str| assert_eq!(problems(&[rule]), [expected]);
     check(get("/{b}"), "t.S.M0 (/{b}): \"b\" is no field of t.M");
     check(get("/{m.x}"), "t.S.M0 (/{m.x}): \"x\" is no field of t.M");
     check(get("/{r}"), "t.S.M0 (/{r}): the field \"r\" can't stand in a path: it is repeated, or a message");
@@ -23,23 +23,23 @@ fn what_cannot_be_is_told_with_its_method() {
     );
     check(get("/{a}/{a}"), "t.S.M0 (/{a}/{a}): the field \"a\" stands in the path twice");
     check(get("a"), "t.S.M0 (a): the path is no template: it begins with a slash (at byte 0)");
-    check(Rule(0, "", "*", "", &[]), "t.S.M0: a rule has no path");
-    check(Rule(4, "/a", "b", "", &[]), "t.S.M0 (/a): \"b\" is no field of t.M");
-    check(Rule(4, "/a", "", "b", &[]), "t.S.M0 (/a): \"b\" is no field of t.M");
+    check(TestHttpRule(0, "", "*", "", &[]), "t.S.M0: a rule has no path");
+    check(TestHttpRule(4, "/a", "b", "", &[]), "t.S.M0 (/a): \"b\" is no field of t.M");
+    check(TestHttpRule(4, "/a", "", "b", &[]), "t.S.M0 (/a): \"b\" is no field of t.M");
     check(
-        Rule(4, "/{a}", "a", "", &[]),
+        TestHttpRule(4, "/{a}", "a", "", &[]),
         "t.S.M0 (/{a}): the field \"a\" is in the path, so it can't be the body",
     );
-    let nested = [Rule(2, "/b", "", "", &[Rule(2, "/c", "", "", &[])])];
+    let nested = [TestHttpRule(2, "/b", "", "", &[TestHttpRule(2, "/c", "", "", &[])])];
     check(
-        Rule(2, "/a", "", "", &nested),
+        TestHttpRule(2, "/a", "", "", &nested),
         "t.S.M0 (/b): a binding of additional_bindings has additional_bindings itself",
     );
     let conflicts = problems(&[
         get("/{a}/x"),
         get("/{m.a}/x"),
         get("/y/{a=**}"),
-        Rule(8, "/y/**", "", "", &[]),
+        TestHttpRule(8, "/y/**", "", "", &[]),
         get("/y/**"),
     ]);
     assert_eq!(
@@ -68,7 +68,7 @@ fn services_are_chosen_by_name() {
 
 #[test]
 fn what_is_spelled_out_goes_first() {
-    let get = |path| Rule(2, path, "", "", &[]);
+    let get = |path| TestHttpRule(2, path, "", "", &[]);
     let index = index(&[
         get("/a/{a}"),
         get("/a/b"),
@@ -77,13 +77,13 @@ fn what_is_spelled_out_goes_first() {
         get("/a/b/d"),
         get("/{a=**}:go"),
         get("/a/{a}:go"),
-        Rule(4, "/a/b/c", "*", "", &[]),
+        TestHttpRule(4, "/a/b/c", "*", "", &[]),
     ])
     .unwrap();
     let check = |path: &str, expected: Option<&str>| {
         let found = match index.find("GET", path.as_bytes()) {
-            Found::Route(route) => Some(&*route.template),
-            Found::Methods(_) | Found::None => None,
+            HttpRouteLookup::Route(route) => Some(&*route.template),
+            HttpRouteLookup::Methods(_) | HttpRouteLookup::None => None,
         };
         assert_eq!(found, expected, "{path}");
     };
@@ -108,16 +108,16 @@ fn what_is_spelled_out_goes_first() {
 #[test]
 fn methods_of_other_paths_are_named() {
     let index = library();
-    let Found::Methods(methods) = index.find("POST", b"/v1/shelves/1/books/2") else { panic!() };
+    let HttpRouteLookup::Methods(methods) = index.find("POST", b"/v1/shelves/1/books/2") else { panic!() };
     assert_eq!(methods, ["DELETE", "GET", "PATCH", "PUT"]);
-    assert!(matches!(index.find("GET", b"/v2"), Found::None));
+    assert!(matches!(index.find("GET", b"/v2"), HttpRouteLookup::None));
     assert_eq!(&*route(&index, "PURGE", "/v1/cache").path, "/library.v1.Library/PurgeCache");
-    assert!(matches!(index.find("POST", b"/library.v1.Library/CountBooks"), Found::None));
+    assert!(matches!(index.find("POST", b"/library.v1.Library/CountBooks"), HttpRouteLookup::None));
     let index =
         library_with(HttpIndexOptions { has_methods_without_rule: true, ..HttpIndexOptions::default() });
     assert_eq!(
         &*route(&index, "POST", "/library.v1.Library/CountBooks").path,
         "/library.v1.Library/CountBooks"
     );
-    assert!(matches!(index.find("POST", b"/library.v1.Library/GetBook"), Found::None));
+    assert!(matches!(index.find("POST", b"/library.v1.Library/GetBook"), HttpRouteLookup::None));
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use eddy_protobuf::{Edit, Limits, Mask, Program, ProgramBuilder, Walk};
+use eddy_protobuf::{Mask, MessageEdit, MessageWalk, ProgramBuilder, ProtobufLimits, WalkProgram};
 
 use super::{json, message, schema};
 
 /// The program of some edits.
-fn editing(name: &str, edits: &[(&str, Edit)]) -> Arc<Program> {
+fn editing(name: &str, edits: &[(&str, MessageEdit)]) -> Arc<WalkProgram> {
     let schema = schema();
     let mut builder = ProgramBuilder::new(&schema, schema.find_message(name).unwrap());
     edits.iter().for_each(|(path, edit)| builder.edit(path, edit).unwrap());
@@ -15,8 +15,8 @@ fn editing(name: &str, edits: &[(&str, Edit)]) -> Arc<Program> {
 }
 
 /// Makes edits of a whole message and in pieces of all sizes; the answers must agree.
-fn rewrite(program: &Arc<Program>, message: &[u8]) -> Vec<u8> {
-    let mut walk = Walk::new(program.clone(), Limits::default());
+fn rewrite(program: &Arc<WalkProgram>, message: &[u8]) -> Vec<u8> {
+    let mut walk = MessageWalk::new(program.clone(), ProtobufLimits::default());
     let mut whole = Vec::new();
     walk.rewrite(message, &mut whole).unwrap();
     for step in 1..=message.len() {
@@ -37,7 +37,7 @@ fn rewrite(program: &Arc<Program>, message: &[u8]) -> Vec<u8> {
     whole
 }
 
-fn check(name: &str, edits: &[(&str, Edit)], before: &str, after: &str) {
+fn check(name: &str, edits: &[(&str, MessageEdit)], before: &str, after: &str) {
     let schema = schema();
     let program = editing(name, edits);
     let rewritten = rewrite(&program, &message(&schema, name, before));
@@ -45,18 +45,27 @@ fn check(name: &str, edits: &[(&str, Edit)], before: &str, after: &str) {
     assert_eq!(json(&schema, name, &rewritten), expected);
 }
 
-const SAME: Edit = Edit::Mask(Mask::SameLength);
+const SAME: MessageEdit = MessageEdit::Mask(Mask::SameLength);
 
-fn text(text: &str) -> Edit {
-    Edit::Mask(Mask::Text(text.to_owned()))
+fn text(text: &str) -> MessageEdit {
+    MessageEdit::Mask(Mask::Text(text.to_owned()))
 }
 
 #[test]
 fn fields_are_dropped() {
-    check("eddy.test.Person", &[("email", Edit::Drop)], r#"{"name": "a", "email": "b"}"#, r#"{"name": "a"}"#);
+    check(
+        "eddy.test.Person",
+        &[("email", MessageEdit::Drop)],
+        r#"{"name": "a", "email": "b"}"#,
+        r#"{"name": "a"}"#,
+    );
     check(
         "eddy.test.Catalog",
-        &[("owner.address.city", Edit::Drop), ("items.tags", Edit::Drop), ("items.size", Edit::Drop)],
+        &[
+            ("owner.address.city", MessageEdit::Drop),
+            ("items.tags", MessageEdit::Drop),
+            ("items.size", MessageEdit::Drop),
+        ],
         r#"{"owner": {"name": "Ann", "address": {"city": "Ulm", "street": "s"}},
             "items": [{"id": "1", "tags": ["a", "b"], "size": {"width": 1}}, {"tags": ["c"]}]}"#,
         r#"{"owner": {"name": "Ann", "address": {"street": "s"}}, "items": [{"id": "1"}, {}]}"#,
@@ -71,7 +80,7 @@ fn lengths_of_several_bytes_change() {
     };
     check(
         "eddy.test.Catalog",
-        &[("parent.parent.owner.email", Edit::Drop)],
+        &[("parent.parent.owner.email", MessageEdit::Drop)],
         &catalog("Ann", &format!(r#", "email": "{}""#, "y".repeat(200))),
         &catalog("Ann", ""),
     );
@@ -79,7 +88,7 @@ fn lengths_of_several_bytes_change() {
     let program = editing("eddy.test.Catalog", &[("parent.parent.owner.name", text("-"))]);
     let bytes = message(&schema, "eddy.test.Catalog", &catalog(&long, ""));
     let mut out = Vec::new();
-    Walk::new(program, Limits::default()).rewrite(&bytes, &mut out).unwrap();
+    MessageWalk::new(program, ProtobufLimits::default()).rewrite(&bytes, &mut out).unwrap();
     assert_eq!(
         json(&schema, "eddy.test.Catalog", &out).len(),
         catalog("-", "").replace(": ", ":").replace(", ", ",").len()
@@ -112,13 +121,16 @@ fn entries_are_edited_by_key() {
         r#"{"places": {"home": {"city": "Ulm", "street": "s"}, "work": {"city": "Bern", "street": "t"}}}"#;
     check(
         "eddy.test.Person",
-        &[(r#"places["home"]"#, Edit::Drop)],
+        &[(r#"places["home"]"#, MessageEdit::Drop)],
         before,
         r#"{"places": {"work": {"city": "Bern", "street": "t"}}}"#,
     );
     check(
         "eddy.test.Person",
-        &[(r#"places["home"].city"#, text("a much longer city")), (r#"places["work"].street"#, Edit::Drop)],
+        &[
+            (r#"places["home"].city"#, text("a much longer city")),
+            (r#"places["work"].street"#, MessageEdit::Drop),
+        ],
         before,
         r#"{"places": {"home": {"city": "a much longer city", "street": "s"}, "work": {"city": "Bern"}}}"#,
     );
@@ -138,7 +150,7 @@ fn edits_reach_messages_at_any_depth() {
         .edit_everywhere(|message, field| {
             let is_private =
                 message.name() == "eddy.test.Person" && matches!(field.name(), "email" | "secret");
-            is_private.then_some(Edit::Drop)
+            is_private.then_some(MessageEdit::Drop)
         })
         .unwrap();
     let program = Arc::new(builder.build().unwrap());
@@ -158,7 +170,7 @@ fn edits_reach_messages_at_any_depth() {
 
 #[test]
 fn what_is_not_known_and_groups_stay() {
-    let program = editing("eddy.test.Person", &[("name", Edit::Drop)]);
+    let program = editing("eddy.test.Person", &[("name", MessageEdit::Drop)]);
     // A group 100 with a field 1 in it, which is not the name; then the name, then field 101.
     let before = b"\xa3\x06\x0a\x01x\xa4\x06\x0a\x01n\xa8\x06\x05";
     assert_eq!(rewrite(&program, before), b"\xa3\x06\x0a\x01x\xa4\x06\xa8\x06\x05");
@@ -168,7 +180,7 @@ fn what_is_not_known_and_groups_stay() {
 fn edits_that_make_no_sense_are_told() {
     let schema = schema();
     let mut builder = ProgramBuilder::new(&schema, schema.find_message("eddy.test.Person").unwrap());
-    let mut check = |path: &str, edit: &Edit, expected: &str| {
+    let mut check = |path: &str, edit: &MessageEdit, expected: &str| {
         let problem = builder.edit(path, edit).unwrap_err().to_string();
         assert!(problem.contains(expected), "{problem}");
     };

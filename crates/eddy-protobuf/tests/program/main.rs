@@ -10,8 +10,8 @@ mod taking;
 use std::sync::Arc;
 
 use eddy_protobuf::{
-    Fault, FromJson, FromJsonOptions, Limits, Program, ProgramBuilder, Schema, Slot, ToJson, ToJsonOptions,
-    Value, Values, Walk,
+    FieldValue, FromJson, FromJsonOptions, MessageWalk, ProgramBuilder, ProtobufError, ProtobufLimits,
+    Schema, ToJson, ToJsonOptions, ValueSlot, Values, WalkProgram,
 };
 
 fn schema() -> Arc<Schema> {
@@ -21,7 +21,7 @@ fn schema() -> Arc<Schema> {
 /// A message of some JSON.
 fn message(schema: &Arc<Schema>, name: &str, json: &str) -> Vec<u8> {
     let id = schema.find_message(name).unwrap();
-    let mut reader = FromJson::new(schema.clone(), id, FromJsonOptions::default(), Limits::default());
+    let mut reader = FromJson::new(schema.clone(), id, FromJsonOptions::default(), ProtobufLimits::default());
     reader
         .convert(json.as_bytes())
         .unwrap_or_else(|fault| panic!("{}: {json}", fault.describe(schema)))
@@ -31,35 +31,39 @@ fn message(schema: &Arc<Schema>, name: &str, json: &str) -> Vec<u8> {
 /// The JSON of a message.
 fn json(schema: &Arc<Schema>, name: &str, message: &[u8]) -> String {
     let id = schema.find_message(name).unwrap();
-    let mut writer = ToJson::new(schema.clone(), id, ToJsonOptions::default(), Limits::default());
+    let mut writer = ToJson::new(schema.clone(), id, ToJsonOptions::default(), ProtobufLimits::default());
     String::from_utf8(writer.convert(message).unwrap().to_vec()).unwrap()
 }
 
 /// A program, and the slots of its paths.
-fn extracting(schema: &Schema, name: &str, paths: &[&str]) -> (Arc<Program>, Vec<Slot>) {
+fn extracting(schema: &Schema, name: &str, paths: &[&str]) -> (Arc<WalkProgram>, Vec<ValueSlot>) {
     let mut builder = ProgramBuilder::new(schema, schema.find_message(name).unwrap());
     let slots = paths.iter().map(|path| builder.extract(path).unwrap()).collect();
     (Arc::new(builder.build().unwrap()), slots)
 }
 
 /// Values as text.
-fn shown(values: &Values<'_>, slots: &[Slot]) -> Vec<Vec<String>> {
-    let show = |value: Value<'_>| match value {
-        Value::Signed(number) => number.to_string(),
-        Value::Unsigned(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Bool(is) => is.to_string(),
-        Value::Enum(number) => format!("#{number}"),
-        Value::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
-        Value::Bytes(bytes) => format!("{bytes:?}"),
-        Value::Message(bytes) => format!("{} bytes", bytes.len()),
+fn shown(values: &Values<'_>, slots: &[ValueSlot]) -> Vec<Vec<String>> {
+    let show = |value: FieldValue<'_>| match value {
+        FieldValue::Signed(number) => number.to_string(),
+        FieldValue::Unsigned(number) => number.to_string(),
+        FieldValue::Number(number) => number.to_string(),
+        FieldValue::Bool(is) => is.to_string(),
+        FieldValue::Enum(number) => format!("#{number}"),
+        FieldValue::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+        FieldValue::Bytes(bytes) => format!("{bytes:?}"),
+        FieldValue::Message(bytes) => format!("{} bytes", bytes.len()),
     };
     slots.iter().map(|slot| values.all(*slot).map(show).collect()).collect()
 }
 
 /// Runs a program over the whole message and over every cut of it; all must agree.
-fn run(program: &Arc<Program>, slots: &[Slot], message: &[u8]) -> Result<Vec<Vec<String>>, Fault> {
-    let mut walk = Walk::new(program.clone(), Limits::default());
+fn run(
+    program: &Arc<WalkProgram>,
+    slots: &[ValueSlot],
+    message: &[u8],
+) -> Result<Vec<Vec<String>>, ProtobufError> {
+    let mut walk = MessageWalk::new(program.clone(), ProtobufLimits::default());
     let whole = walk.extract(message).map(|values| shown(&values, slots));
     for step in (1..=message.len().min(40)).chain([message.len() + 1]) {
         walk.reset();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_protobuf::{FaultKind, ProgramBuilder, ProgramError, RuleTest};
+use eddy_protobuf::{ProgramBuilder, ProgramError, ProtobufErrorKind, RuleTest};
 
 use super::{message, run, schema};
 
@@ -17,7 +17,7 @@ fn check(name: &str, path: &str, test: &RuleTest, good: &[&str], bad: &[&str]) {
     }
     for json in bad {
         let fault = run(&program, &[], &message(&schema, name, json)).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Rule(number), "{json}");
+        assert_eq!(fault.kind, ProtobufErrorKind::Rule(number), "{json}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values that programs take.
 
-use eddy_protobuf::{FaultKind, Limits, ProgramBuilder, ProgramError, Walk};
+use eddy_protobuf::{MessageWalk, ProgramBuilder, ProgramError, ProtobufErrorKind, ProtobufLimits};
 
 use super::{extracting, message, run, schema, shown};
 
@@ -158,7 +158,7 @@ fn spans_tell_where_values_are() {
         r#"{"name": "all", "items": [{"id": "first"}, {"id": "other"}]}"#,
     );
     let (program, slots) = extracting(&schema, "eddy.test.Catalog", &["items.id"]);
-    let mut walk = Walk::new(program, Limits::default());
+    let mut walk = MessageWalk::new(program, ProtobufLimits::default());
     let values = walk.extract(&bytes).unwrap();
     let found: Vec<&[u8]> =
         values.spans(slots[0]).map(|span| &bytes[span.offset as usize..][..span.length as usize]).collect();
@@ -174,16 +174,16 @@ fn malformed_messages_have_a_place() {
         let fault = run(&program, &slots, bytes).unwrap_err();
         assert_eq!((fault.offset, fault.kind), (offset, kind), "{bytes:x?}");
     };
-    check(b"\x0a\x01a\x0a\x05ab", 3, FaultKind::Truncated);
-    check(b"\x0a\x01a\x00\x01", 3, FaultKind::FieldNumber);
-    check(b"\x0e\x01", 0, FaultKind::WireType);
-    check(b"\x0c", 0, FaultKind::GroupEnd);
-    check(b"\x0a\x02\xff\xfe", 2, FaultKind::Utf8);
-    check(b"\x32\x03\x12\x09x", 2, FaultKind::PastEnd);
-    check(b"\x32\x04\x12\x02\xc3\x28", 4, FaultKind::Utf8);
-    check(b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 0, FaultKind::VarintTooLong);
-    check(b"\xa2\x06\xff\xff\xff\xff\x0f", 0, FaultKind::LengthTooLarge);
-    check(b"\xa3\x06\x08\x01\xac\x06", 4, FaultKind::GroupEnd);
+    check(b"\x0a\x01a\x0a\x05ab", 3, ProtobufErrorKind::Truncated);
+    check(b"\x0a\x01a\x00\x01", 3, ProtobufErrorKind::FieldNumber);
+    check(b"\x0e\x01", 0, ProtobufErrorKind::WireType);
+    check(b"\x0c", 0, ProtobufErrorKind::GroupEnd);
+    check(b"\x0a\x02\xff\xfe", 2, ProtobufErrorKind::Utf8);
+    check(b"\x32\x03\x12\x09x", 2, ProtobufErrorKind::PastEnd);
+    check(b"\x32\x04\x12\x02\xc3\x28", 4, ProtobufErrorKind::Utf8);
+    check(b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 0, ProtobufErrorKind::VarintTooLong);
+    check(b"\xa2\x06\xff\xff\xff\xff\x0f", 0, ProtobufErrorKind::LengthTooLarge);
+    check(b"\xa3\x06\x08\x01\xac\x06", 4, ProtobufErrorKind::GroupEnd);
 }
 
 #[test]
@@ -208,24 +208,24 @@ fn limits_are_kept() {
     let name = builder.extract("name").unwrap();
     builder.check_everywhere();
     let program = std::sync::Arc::new(builder.build().unwrap());
-    let limits = Limits { depth_max: 10, message_bytes_max: 1000, held_bytes_max: 20, items_max: 3 };
-    let mut walk = Walk::new(program, limits);
+    let limits = ProtobufLimits { depth_max: 10, message_bytes_max: 1000, held_bytes_max: 20, items_max: 3 };
+    let mut walk = MessageWalk::new(program, limits);
     let tags = |count: usize| {
         let item: Vec<u8> = std::iter::repeat_n(b"\x3a\x01t", count).flatten().copied().collect();
         [&[0x12, item.len() as u8][..], &item].concat()
     };
     assert_eq!(walk.extract(&tags(3)).unwrap().all(slot).len(), 3);
-    assert_eq!(walk.extract(&tags(4)).unwrap_err().kind, FaultKind::TooManyItems);
-    assert_eq!(walk.extract(&[0; 1001]).unwrap_err().kind, FaultKind::MessageTooLarge);
+    assert_eq!(walk.extract(&tags(4)).unwrap_err().kind, ProtobufErrorKind::TooManyItems);
+    assert_eq!(walk.extract(&[0; 1001]).unwrap_err().kind, ProtobufErrorKind::MessageTooLarge);
     let mut nested = Vec::new();
     for level in 0..10 {
         let result = walk.extract(&nested).map(|_| ()).map_err(|fault| fault.kind);
         assert_eq!(result, Ok(()), "level {level}");
         nested = [&[0xa2, 1, nested.len() as u8][..], &nested].concat();
     }
-    assert_eq!(walk.extract(&nested).unwrap_err().kind, FaultKind::DepthExceeded);
+    assert_eq!(walk.extract(&nested).unwrap_err().kind, ProtobufErrorKind::DepthExceeded);
     let groups = [0xa3, 6].repeat(12);
-    assert_eq!(walk.extract(&groups).unwrap_err().kind, FaultKind::DepthExceeded);
+    assert_eq!(walk.extract(&groups).unwrap_err().kind, ProtobufErrorKind::DepthExceeded);
     // A value in several pieces is held; one in a single piece is not, unless the message goes on.
     let long = [&[0x0a, 30][..], &[b'x'; 30]].concat();
     assert_eq!(walk.extract(&long).unwrap().get(name).unwrap().text().unwrap().len(), 30);
@@ -237,7 +237,7 @@ fn limits_are_kept() {
 fn a_walk_is_used_again() {
     let schema = schema();
     let (program, slots) = extracting(&schema, "eddy.test.Person", &["name"]);
-    let mut walk = Walk::new(program, Limits::default());
+    let mut walk = MessageWalk::new(program, ProtobufLimits::default());
     assert_eq!(shown(&walk.extract(b"\x0a\x01a").unwrap(), &slots), [["a"]]);
     assert!(walk.extract(b"\x0a").is_err());
     assert_eq!(shown(&walk.extract(b"").unwrap(), &slots), [[""; 0]]);
@@ -245,7 +245,7 @@ fn a_walk_is_used_again() {
     walk.reset();
     walk.push(b"\x0a\x01b").unwrap();
     assert_eq!(shown(&walk.finish().unwrap(), &slots), [["b"]]);
-    assert_eq!(walk.push(b"x").unwrap_err().kind, FaultKind::Ended);
+    assert_eq!(walk.push(b"x").unwrap_err().kind, ProtobufErrorKind::Ended);
 }
 
 #[test]

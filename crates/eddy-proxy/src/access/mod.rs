@@ -9,7 +9,7 @@ mod sink;
 mod write;
 
 pub(crate) use passage::{Datagrams, PassageRecord, PassageStart};
-pub(crate) use record::Record;
+pub(crate) use record::AccessRecord;
 pub(crate) use service::{RecordQueue, settle, ship};
-pub(crate) use sink::Sink;
+pub(crate) use sink::AccessLogSink;
 pub(crate) use write::{AccessPlan, AccessWriter};

@@ -1,17 +1,17 @@
 //! What filters have noted of an exchange, in its record.
 
 use eddy_config::RecordedMetadata;
-use eddy_filter::Metadata;
+use eddy_filter::DynamicMetadata;
 use serde::de::IgnoredAny;
 
 /// Values that a record has beside its own.
 #[derive(Clone, Copy)]
-pub(crate) struct Noted<'a> {
+pub(crate) struct AccessMetadata<'a> {
     pub(crate) recorded: &'a [RecordedMetadata],
-    pub(crate) metadata: &'a Metadata,
+    pub(crate) metadata: &'a DynamicMetadata,
 }
 
-impl<'a> Noted<'a> {
+impl<'a> AccessMetadata<'a> {
     /// By their keys, the values that there are to be, and that there are.
     pub(super) fn values(self) -> impl Iterator<Item = (&'a str, Option<&'a [u8]>)> {
         self.recorded.iter().map(move |recorded| {

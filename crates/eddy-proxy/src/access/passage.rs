@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use eddy_config::ListenerConfig;
-use eddy_io::Peer;
+use eddy_io::PeerAddress;
 use eddy_upstream::ResolvedAddress;
 
 use crate::access::record::{member, put, text};
-use crate::access::write::Line;
-use crate::plan::Plan;
+use crate::access::write::AccessLogEntry;
+use crate::plan::GatewayPlan;
 use crate::worker::Worker;
 
 /// What is known from the beginning of what is passed on.
@@ -25,7 +25,7 @@ pub(crate) struct PassageStart {
 /// The record of what was passed on, borrowed from it.
 pub(crate) struct PassageRecord<'a> {
     pub(crate) start: &'a PassageStart,
-    pub(crate) client: Peer,
+    pub(crate) client: PeerAddress,
     /// The name that the client asked for.
     pub(crate) server_name: Option<&'a str>,
     /// The version of TLS, where that ended here.
@@ -50,7 +50,7 @@ pub(crate) struct Datagrams {
 
 impl PassageStart {
     /// The beginning of something that came to this listener.
-    pub(crate) fn of(plan: &Plan, listener: &ListenerConfig) -> Self {
+    pub(crate) fn of(plan: &GatewayPlan, listener: &ListenerConfig) -> Self {
         Self {
             began: Instant::now(),
             listener: Arc::clone(&listener.name),
@@ -80,13 +80,13 @@ impl PassageRecord<'_> {
 
     fn port(&self) -> u16 {
         match self.client {
-            Peer::Tcp(address) => address.port(),
-            Peer::Unix => 0,
+            PeerAddress::Tcp(address) => address.port(),
+            PeerAddress::Unix => 0,
         }
     }
 }
 
-impl Line for PassageRecord<'_> {
+impl AccessLogEntry for PassageRecord<'_> {
     fn write_text(&self, out: &mut Vec<u8>, time: &str) {
         put(out, format_args!("{time} {} \"{} ", self.client.ip(), self.transport()));
         text(out, self.server_name.unwrap_or("-").as_bytes());
@@ -156,7 +156,7 @@ mod tests {
         };
         let of = |datagrams| PassageRecord {
             start: &start,
-            client: Peer::Tcp("192.0.2.7:4711".parse().unwrap()),
+            client: PeerAddress::Tcp("192.0.2.7:4711".parse().unwrap()),
             server_name: Some(&name),
             tls: Some("TLSv1.3"),
             bytes_in: 1,

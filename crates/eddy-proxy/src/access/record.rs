@@ -4,20 +4,20 @@ use std::io::Write;
 
 use eddy_config::ListenAddress;
 use eddy_http::{FieldId, Version};
-use eddy_io::Peer;
+use eddy_io::PeerAddress;
 use eddy_upstream::ResolvedAddress;
 
-use crate::access::noted::{Noted, push_json};
-use crate::access::write::Line;
+use crate::access::noted::{AccessMetadata, push_json};
+use crate::access::write::AccessLogEntry;
 use crate::exchange::{ExchangeCx, grpc_end};
 use crate::fault::Fault;
 use crate::session::SecureClient;
 
 /// An access record, borrowed from its exchange.
-pub(crate) struct Record<'a> {
+pub(crate) struct AccessRecord<'a> {
     pub(crate) client: &'a str,
     /// The client's end of the connection.
-    pub(crate) peer: Peer,
+    pub(crate) peer: PeerAddress,
     /// Where the listener listens.
     pub(crate) local: &'a ListenAddress,
     /// How the client came by TLS, if it did.
@@ -52,7 +52,7 @@ pub(crate) struct Record<'a> {
     /// The configuration under which it ran.
     pub(crate) config: &'a str,
     /// What filters have noted, where records have that.
-    pub(crate) noted: Option<Noted<'a>>,
+    pub(crate) noted: Option<AccessMetadata<'a>>,
 }
 
 /// A filter's word for why it answered, where it is one; else `-`.
@@ -65,7 +65,7 @@ fn details(details: &[u8]) -> &str {
 /// Longest piece of a peer's text in a record, bytes; what is longer is cut.
 pub(super) const TEXT_BYTES_MAX: usize = 2048;
 
-impl<'a> Record<'a> {
+impl<'a> AccessRecord<'a> {
     /// The record of an exchange that has ended.
     pub(crate) fn of(ctx: &'a ExchangeCx<'_>, duration_us: u64) -> Self {
         let exchange = &*ctx.exchange;
@@ -108,13 +108,9 @@ impl<'a> Record<'a> {
             referer: fields.first(FieldId::Referer).unwrap_or_default(),
             user_agent: fields.first(FieldId::UserAgent).unwrap_or_default(),
             config: &ctx.plan.plan.config.version,
-            noted: ctx
-                .plan
-                .plan
-                .access
-                .as_ref()
-                .filter(|access| !access.metadata.is_empty())
-                .map(|access| Noted { recorded: &access.metadata, metadata: &exchange.filtering.metadata }),
+            noted: ctx.plan.plan.access.as_ref().filter(|access| !access.metadata.is_empty()).map(|access| {
+                AccessMetadata { recorded: &access.metadata, metadata: &exchange.filtering.metadata }
+            }),
         }
     }
 
@@ -123,7 +119,7 @@ impl<'a> Record<'a> {
     }
 }
 
-impl Line for Record<'_> {
+impl AccessLogEntry for AccessRecord<'_> {
     fn write_text(&self, out: &mut Vec<u8>, time: &str) {
         out.extend_from_slice(time.as_bytes());
         out.push(b' ');
@@ -162,7 +158,7 @@ impl Line for Record<'_> {
         if let Some(step) = self.step {
             put(out, format_args!(" step={step}"));
         }
-        for (name, value) in self.noted.into_iter().flat_map(Noted::values) {
+        for (name, value) in self.noted.into_iter().flat_map(AccessMetadata::values) {
             put(out, format_args!(" {name}="));
             match value {
                 None => out.push(b'-'),
@@ -221,7 +217,7 @@ impl Line for Record<'_> {
         if let Some(step) = self.step {
             member(out, "step", step.as_bytes());
         }
-        for (name, value) in self.noted.into_iter().flat_map(Noted::values) {
+        for (name, value) in self.noted.into_iter().flat_map(AccessMetadata::values) {
             let Some(value) = value else { continue };
             put(out, format_args!(",\"{name}\":"));
             if !push_json(value, out) {
@@ -276,10 +272,10 @@ pub(super) fn json(out: &mut Vec<u8>, value: &[u8]) {
 mod tests {
     use super::*;
 
-    fn record<'a>(target: &'a [u8]) -> Record<'a> {
-        Record {
+    fn record<'a>(target: &'a [u8]) -> AccessRecord<'a> {
+        AccessRecord {
             client: "192.0.2.1",
-            peer: Peer::Unix,
+            peer: PeerAddress::Unix,
             local: Box::leak(Box::new(ListenAddress::Unix("/run/eddy.sock".into()))),
             secure: None,
             method: b"GET",
@@ -328,14 +324,14 @@ mod tests {
 
     #[test]
     fn what_filters_have_noted_stands_in_the_record() {
-        let mut metadata = eddy_filter::Metadata::new();
+        let mut metadata = eddy_filter::DynamicMetadata::new();
         metadata.set(b"fields", b"tenant", b"\"acme\"").unwrap();
         metadata.set(b"fields", b"bad", b"}\n{").unwrap();
         let recorded = [("tenant", "tenant"), ("broken", "bad"), ("none", "none")].map(|(name, key)| {
             eddy_config::RecordedMetadata { name: name.into(), space: "fields".into(), key: key.into() }
         });
-        let noted = Some(Noted { recorded: &recorded, metadata: &metadata });
-        let record = Record { noted, ..record(b"/") };
+        let noted = Some(AccessMetadata { recorded: &recorded, metadata: &metadata });
+        let record = AccessRecord { noted, ..record(b"/") };
         let (mut plain, mut object) = (Vec::new(), Vec::new());
         record.write_text(&mut plain, "now");
         record.write_json(&mut object, "now");

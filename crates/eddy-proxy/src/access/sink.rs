@@ -23,7 +23,7 @@ const SETTLE_PAUSE: Duration = Duration::from_millis(10);
 
 /// Records on their way to the target.
 #[derive(Debug)]
-pub(crate) struct Chunk {
+pub(crate) struct RecordChunk {
     pub(crate) bytes: Vec<u8>,
     /// How many records they are.
     pub(crate) records: u64,
@@ -33,21 +33,21 @@ pub(crate) struct Chunk {
 
 /// Where records go. Changing it never waits for the target.
 #[derive(Debug)]
-pub(crate) struct Sink {
-    sender: SyncSender<Chunk>,
-    wanted: Arc<Mutex<Wanted>>,
+pub(crate) struct AccessLogSink {
+    sender: SyncSender<RecordChunk>,
+    wanted: Arc<Mutex<SinkTarget>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What the thread is to write to from its next chunk on.
 #[derive(Debug, Default)]
-struct Wanted {
+struct SinkTarget {
     target: Option<LogTarget>,
     /// Counts the times that the target is to be opened anew.
     version: u64,
 }
 
-struct Opened {
+struct SinkOutput {
     version: u64,
     output: Option<LineOutput<File>>,
     /// Whether the last write failed, so that a full disk is told of once.
@@ -56,16 +56,17 @@ struct Opened {
     stderr: io::Result<OwnedFd>,
 }
 
-impl Sink {
+impl AccessLogSink {
     /// Starts the thread, with no target yet.
     ///
     /// # Errors
     /// When the thread cannot be started.
     pub(crate) fn start(series: Arc<SinkSeries>) -> io::Result<Self> {
         let (sender, receiver) = sync_channel(CHUNKS_MAX);
-        let wanted = Arc::new(Mutex::new(Wanted::default()));
+        let wanted = Arc::new(Mutex::new(SinkTarget::default()));
         let theirs = Arc::clone(&wanted);
-        let opened = Opened { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) };
+        let opened =
+            SinkOutput { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) };
         let thread = std::thread::Builder::new()
             .name("eddy-access-log".to_owned())
             .spawn(move || run(opened, &receiver, &theirs, &series))?;
@@ -73,7 +74,7 @@ impl Sink {
     }
 
     /// Where workers send their chunks.
-    pub(crate) fn sender(&self) -> SyncSender<Chunk> {
+    pub(crate) fn sender(&self) -> SyncSender<RecordChunk> {
         self.sender.clone()
     }
 
@@ -96,7 +97,7 @@ impl Sink {
         let begun = Instant::now();
         let (back, written) = channel();
         // An empty chunk comes back when its turn has come. Where the target takes nothing, none ever does.
-        let mut marker = Chunk { bytes: Vec::new(), records: 0, back };
+        let mut marker = RecordChunk { bytes: Vec::new(), records: 0, back };
         let (_open, pause) = channel::<()>();
         while let Err(TrySendError::Full(refused)) = self.sender.try_send(marker) {
             if begun.elapsed() >= patience {
@@ -121,7 +122,12 @@ impl Sink {
     }
 }
 
-fn run(mut opened: Opened, receiver: &Receiver<Chunk>, wanted: &Mutex<Wanted>, series: &SinkSeries) {
+fn run(
+    mut opened: SinkOutput,
+    receiver: &Receiver<RecordChunk>,
+    wanted: &Mutex<SinkTarget>,
+    series: &SinkSeries,
+) {
     while let Ok(mut chunk) = receiver.recv() {
         opened.follow(wanted);
         let lost = opened.write(&chunk);
@@ -134,8 +140,8 @@ fn run(mut opened: Opened, receiver: &Receiver<Chunk>, wanted: &Mutex<Wanted>, s
     }
 }
 
-impl Opened {
-    fn follow(&mut self, wanted: &Mutex<Wanted>) {
+impl SinkOutput {
+    fn follow(&mut self, wanted: &Mutex<SinkTarget>) {
         let (version, target) = {
             let wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
             if wanted.version == self.version && (self.output.is_some() || wanted.target.is_none()) {
@@ -174,7 +180,7 @@ impl Opened {
     }
 
     /// Writes a chunk and returns how many of its records are lost. With no target there is nothing to lose.
-    fn write(&mut self, chunk: &Chunk) -> u64 {
+    fn write(&mut self, chunk: &RecordChunk) -> u64 {
         let Some(output) = &mut self.output else {
             return if self.is_failing { chunk.records } else { 0 };
         };
@@ -226,16 +232,17 @@ mod tests {
 
     use super::*;
 
-    fn chunk(text: &str) -> Chunk {
+    fn chunk(text: &str) -> RecordChunk {
         let (back, _) = channel();
         let records = text.matches('\n').count() as u64;
-        Chunk { bytes: text.as_bytes().to_vec(), records, back }
+        RecordChunk { bytes: text.as_bytes().to_vec(), records, back }
     }
 
-    fn opened(target: &Path) -> (Opened, Mutex<Wanted>) {
-        let opened = Opened { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) };
+    fn opened(target: &Path) -> (SinkOutput, Mutex<SinkTarget>) {
+        let opened =
+            SinkOutput { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) };
         let target = Some(LogTarget::File(target.into()));
-        (opened, Mutex::new(Wanted { target, version: 1 }))
+        (opened, Mutex::new(SinkTarget { target, version: 1 }))
     }
 
     #[test]

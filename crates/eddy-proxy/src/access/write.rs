@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::access::service::ServicePlan;
-use crate::access::sink::Chunk;
+use crate::access::sink::RecordChunk;
 use crate::stats::WorkerSeries;
 
 /// A buffer this full is handed on without waiting for the tick.
@@ -31,7 +31,7 @@ pub(crate) struct AccessPlan {
 }
 
 /// What a record is written as.
-pub(crate) trait Line {
+pub(crate) trait AccessLogEntry {
     /// Appends it as a line for people; `time` is written as it is.
     fn write_text(&self, out: &mut Vec<u8>, time: &str);
 
@@ -42,18 +42,18 @@ pub(crate) trait Line {
 /// Collects the records of one worker.
 #[derive(Debug)]
 pub(crate) struct AccessWriter {
-    sink: SyncSender<Chunk>,
+    sink: SyncSender<RecordChunk>,
     /// Buffers come back empty.
     spare: Receiver<Vec<u8>>,
     back: std::sync::mpsc::Sender<Vec<u8>>,
     buffer: Vec<u8>,
     records: u64,
-    clock: Clock,
+    clock: TimestampCache,
 }
 
 /// The time of the current second as text.
 #[derive(Debug, Default)]
-struct Clock {
+struct TimestampCache {
     second: i64,
     zone_name: Arc<str>,
     date: String,
@@ -79,16 +79,16 @@ impl AccessPlan {
 
 impl AccessWriter {
     /// A writer that hands its records to `sink`.
-    pub(crate) fn new(sink: SyncSender<Chunk>) -> Self {
+    pub(crate) fn new(sink: SyncSender<RecordChunk>) -> Self {
         let (back, spare) = std::sync::mpsc::channel();
-        Self { sink, spare, back, buffer: Vec::new(), records: 0, clock: Clock::default() }
+        Self { sink, spare, back, buffer: Vec::new(), records: 0, clock: TimestampCache::default() }
     }
 
     /// Adds a record.
     ///
     /// # Cost
     /// No system call but once every 32 KiB, and none that waits.
-    pub(crate) fn write(&mut self, record: &impl Line, plan: &AccessPlan, series: &WorkerSeries) {
+    pub(crate) fn write(&mut self, record: &impl AccessLogEntry, plan: &AccessPlan, series: &WorkerSeries) {
         let time = self.clock.text(plan);
         match plan.format {
             LogFormat::Text => record.write_text(&mut self.buffer, time),
@@ -106,7 +106,7 @@ impl AccessWriter {
             return;
         }
         let records = std::mem::take(&mut self.records);
-        let chunk = Chunk {
+        let chunk = RecordChunk {
             bytes: std::mem::replace(&mut self.buffer, self.spare.try_recv().unwrap_or_default()),
             records,
             back: self.back.clone(),
@@ -122,7 +122,7 @@ impl AccessWriter {
     }
 }
 
-impl Clock {
+impl TimestampCache {
     fn text(&mut self, plan: &AccessPlan) -> &str {
         let now = Timestamp::now();
         if now.as_second() != self.second || self.zone_name != plan.zone_name {

@@ -8,5 +8,5 @@ mod throttle;
 
 pub(crate) use health::{HealthChecks, ToCheck};
 pub(crate) use memory::{limit_bytes, watch};
-pub(crate) use names::Names;
+pub(crate) use names::ClusterResolver;
 pub(crate) use throttle::watch_throttling;

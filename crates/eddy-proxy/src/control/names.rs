@@ -14,7 +14,7 @@ use tokio::sync::watch;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Follows the names of the clusters of the current plan.
-pub(crate) struct Names {
+pub(crate) struct ClusterResolver {
     resolver: Resolver,
     handle: Handle,
     followed: HashMap<Arc<str>, Followed>,
@@ -36,7 +36,7 @@ impl Followed {
     }
 }
 
-impl Names {
+impl ClusterResolver {
     /// Follows nothing yet; look-ups run on `handle`.
     pub(crate) fn new(resolver: Resolver, handle: Handle) -> Self {
         Self { resolver, handle, followed: HashMap::new() }

@@ -7,7 +7,7 @@ use eddy_http::{
     write_interim_head, write_response_head,
 };
 
-use crate::exchange::pump::Framing;
+use crate::exchange::pump::OutputFraming;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::exchange::{filter, site, upgrade};
@@ -15,7 +15,7 @@ use crate::fault::Fault;
 
 /// What reading a response's head brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ResponseHeadProgress {
     /// More bytes are needed.
     Incomplete,
     /// An interim response, written for the client; another follows.
@@ -26,7 +26,10 @@ pub(crate) enum Answer {
 
 /// Reads one head from what the endpoint sent; of one that came in frames, `framed_body` says whether anything followed the
 /// final one.
-pub(crate) fn read(ctx: &mut ExchangeCx<'_>, framed_body: Option<bool>) -> Result<Answer, Fault> {
+pub(crate) fn read(
+    ctx: &mut ExchangeCx<'_>,
+    framed_body: Option<bool>,
+) -> Result<ResponseHeadProgress, Fault> {
     let limits = HeadLimits::default();
     let exchange = &mut *ctx.exchange;
     let Some(length) = look(exchange, &limits).map_err(Fault::ResponseHead)? else {
@@ -34,7 +37,7 @@ pub(crate) fn read(ctx: &mut ExchangeCx<'_>, framed_body: Option<bool>) -> Resul
             let capacity = exchange.response_input.capacity();
             exchange.response_input.grow(capacity * 2);
         }
-        return Ok(Answer::Incomplete);
+        return Ok(ResponseHeadProgress::Incomplete);
     };
     exchange.response_scanner.reset();
     if let Some(has_body) = framed_body {
@@ -43,7 +46,7 @@ pub(crate) fn read(ctx: &mut ExchangeCx<'_>, framed_body: Option<bool>) -> Resul
     if !exchange.response.is_interim() {
         exchange.response_bytes = length;
         upgrade::hear(exchange)?;
-        return Ok(Answer::Final);
+        return Ok(ResponseHeadProgress::Final);
     }
     let is_consent = exchange.response.status == CONTINUE && exchange.head.expects_continue;
     let is_repeated = is_consent && std::mem::replace(&mut exchange.is_continued, true);
@@ -54,7 +57,7 @@ pub(crate) fn read(ctx: &mut ExchangeCx<'_>, framed_body: Option<bool>) -> Resul
         exchange.answer.end_head();
     }
     exchange.response_input.consume(length);
-    Ok(Answer::Interim)
+    Ok(ResponseHeadProgress::Interim)
 }
 
 /// Parses the head if it is all there; answers with its length.
@@ -140,14 +143,16 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bo
     exchange.answer.end_head();
     match body {
         // What follows is no body, and has an end of its own.
-        _ if exchange.upgrade.is_done() => exchange.answer.set_framing(Framing::Plain, None),
+        _ if exchange.upgrade.is_done() => exchange.answer.set_framing(OutputFraming::Plain, None),
         ResponseBody::Length(length) if version == Version::Http2 => {
-            exchange.answer.set_framing(Framing::Frames, Some(length));
+            exchange.answer.set_framing(OutputFraming::Frames, Some(length));
         }
-        _ if version == Version::Http2 => exchange.answer.set_framing(Framing::Frames, None),
-        ResponseBody::Chunked => exchange.answer.set_framing(Framing::Chunked, None),
-        ResponseBody::Length(length) => exchange.answer.set_framing(Framing::Plain, Some(length)),
-        ResponseBody::None | ResponseBody::UntilClose => exchange.answer.set_framing(Framing::Plain, None),
+        _ if version == Version::Http2 => exchange.answer.set_framing(OutputFraming::Frames, None),
+        ResponseBody::Chunked => exchange.answer.set_framing(OutputFraming::Chunked, None),
+        ResponseBody::Length(length) => exchange.answer.set_framing(OutputFraming::Plain, Some(length)),
+        ResponseBody::None | ResponseBody::UntilClose => {
+            exchange.answer.set_framing(OutputFraming::Plain, None)
+        }
     }
     let Exchange { filtering, answer, .. } = exchange;
     if !is_filtered {

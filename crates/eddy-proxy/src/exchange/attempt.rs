@@ -13,30 +13,30 @@ use eddy_http::{
     FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, TargetForm, Version,
     write_request_head,
 };
-use eddy_io::{Peer, TICK_MS};
+use eddy_io::{PeerAddress, TICK_MS};
 use eddy_upstream::{Balance, Lease, LimitKind, ResolvedAddress};
 
 use crate::exchange::due::Due;
 use crate::exchange::failover::{self, go_on_or_fail};
 use crate::exchange::key::key_of;
-use crate::exchange::phase::Phase;
-use crate::exchange::pump::{BodyCopy, Framing};
+use crate::exchange::phase::ExchangePhase;
+use crate::exchange::pump::{BodyCopy, OutputFraming};
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::exchange::{filter, grpc, hedge, mirror, upgrade, upload_wait, watch};
-use crate::fault::{Fault, RetryClass, Side};
-use crate::link::Upstream;
+use crate::fault::{Fault, FaultSide, RetryClass};
+use crate::link::UpstreamChannel;
 use crate::session::SecureClient;
 use crate::worker::{EndpointGuard, LinkWanted, WorkerCluster, millis, now};
 
 /// Chooses an endpoint, another one than before if there is one.
-pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> Phase {
+pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let Some(cluster) = cluster(ctx) else { return go_on_or_fail(ctx, Fault::NoEndpoint) };
     if let Err(fault) = upgrade::decide(ctx, cluster.shares_links()) {
         return fail(ctx, fault);
     }
     if !upload_wait::take_slot(ctx, &cluster) {
-        return Phase::Upload;
+        return ExchangePhase::Upload;
     }
     let admitted = match cluster.take(LimitKind::Requests) {
         Ok(admitted) => admitted,
@@ -55,7 +55,7 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> Phase {
         Some(guard) => {
             exchange.endpoint = Some(guard.address.clone());
             exchange.guard = Some(guard);
-            Phase::Link
+            ExchangePhase::Link
         }
         None => go_on_or_fail(ctx, Fault::NoEndpoint),
     }
@@ -105,14 +105,14 @@ pub(crate) enum AddressKey {
 }
 
 impl AddressKey {
-    pub(crate) fn of(peer: Peer) -> Self {
+    pub(crate) fn of(peer: PeerAddress) -> Self {
         match peer {
-            Peer::Tcp(SocketAddr::V4(address)) => {
+            PeerAddress::Tcp(SocketAddr::V4(address)) => {
                 let [a, b, c, _] = address.ip().octets();
                 Self::V4([a, b, c])
             }
-            Peer::Tcp(SocketAddr::V6(address)) => Self::V6(address.ip().octets()),
-            Peer::Unix => Self::V4([0; 3]),
+            PeerAddress::Tcp(SocketAddr::V6(address)) => Self::V6(address.ip().octets()),
+            PeerAddress::Unix => Self::V4([0; 3]),
         }
     }
 
@@ -125,7 +125,7 @@ impl AddressKey {
 }
 
 /// Obtains a link, kept or new, and writes the request's head for it.
-pub(crate) async fn link(ctx: &mut ExchangeCx<'_>) -> Phase {
+pub(crate) async fn link(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let obtained = if ctx.exchange.hedge.is_some() {
         // Apart, so that exchanges that don't hedge have no room for it.
         Box::pin(hedge::obtain(ctx)).await
@@ -137,7 +137,7 @@ pub(crate) async fn link(ctx: &mut ExchangeCx<'_>) -> Phase {
             ctx.exchange.endpoint_version = Some(upstream.version());
             ctx.exchange.upstream = Some(upstream);
             match write_head(ctx) {
-                Ok(()) => Phase::Transfer,
+                Ok(()) => ExchangePhase::Transfer,
                 Err(fault) => fail(ctx, fault),
             }
         }
@@ -146,7 +146,7 @@ pub(crate) async fn link(ctx: &mut ExchangeCx<'_>) -> Phase {
 }
 
 /// Goes back for another attempt where that is safe, allowed and within the budget; otherwise answers the fault.
-pub(crate) fn retry_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+pub(crate) fn retry_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     note_failure(ctx, fault);
     ctx.exchange.has_met_stale_link |= fault == Fault::LinkStale;
     // A status is only a fault once its retry has been claimed; else the endpoint's answer is the answer.
@@ -158,7 +158,7 @@ pub(crate) fn retry_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
         cluster.series.retries.increment();
     }
     ctx.exchange.end_attempt(&ctx.worker.buffers);
-    Phase::Endpoint
+    ExchangePhase::Endpoint
 }
 
 /// Tells the endpoint's health and the counters of an attempt that gave no whole response.
@@ -170,7 +170,7 @@ pub(crate) fn note_failure(ctx: &ExchangeCx<'_>, fault: Fault) {
 
 /// The same of an attempt whose stay this is.
 pub(super) fn note_failure_at(guard: &EndpointGuard, fault: Fault, now_ms: u64) {
-    if fault.side() == Side::Upstream && !fault.is_judged() {
+    if fault.side() == FaultSide::Upstream && !fault.is_judged() {
         guard.cluster().series.failures.increment();
         if fault.blames_endpoint() {
             guard.failed(now_ms);
@@ -261,14 +261,14 @@ pub(super) fn cluster(ctx: &ExchangeCx<'_>) -> Option<Rc<WorkerCluster>> {
 }
 
 /// Ends the attempt with an answer of our own.
-pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     ctx.exchange.end_attempt(&ctx.worker.buffers);
     ctx.exchange.fault = Some(fault);
-    Phase::Reply
+    ExchangePhase::Reply
 }
 
 /// Obtains a link within the time that there is for the exchange and its attempt, as long as the client waits for it.
-async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<Upstream, Fault> {
+async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<UpstreamChannel, Fault> {
     let worker = ctx.worker;
     let wanted = match &ctx.exchange {
         exchange if exchange.has_met_stale_link => LinkWanted::New,
@@ -322,13 +322,13 @@ pub(super) fn write_head(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     exchange.upload.end_head();
     let announced = if let RequestBody::Length(length) = body { Some(length) } else { None };
     let framing = match body {
-        _ if exchange.endpoint_version == Some(Version::Http2) => Framing::Frames,
-        RequestBody::Chunked => Framing::Chunked,
-        RequestBody::Length(_) | RequestBody::None => Framing::Plain,
+        _ if exchange.endpoint_version == Some(Version::Http2) => OutputFraming::Frames,
+        RequestBody::Chunked => OutputFraming::Chunked,
+        RequestBody::Length(_) | RequestBody::None => OutputFraming::Plain,
     };
     exchange.upload.set_framing(framing, announced);
     // Who shares a link with others may be sent away when its body has gone.
-    if framing == Framing::Frames && !body.is_empty() {
+    if framing == OutputFraming::Frames && !body.is_empty() {
         exchange.upload.copy = Some(BodyCopy::to_repeat());
     }
     // Nobody else could take part in a tunnel.

@@ -7,7 +7,7 @@ use eddy_http::{ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep, Fields, Reques
 /// Reads a body of any framing, piece by piece.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyReader {
-    framing: Framing,
+    framing: BodyFraming,
     chunks: ChunkDecoder,
 }
 
@@ -40,7 +40,7 @@ impl BodyProbe {
 
 /// What stands at the front of the bytes read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct BodyPiece {
     /// Bytes of framing to take away.
     pub(crate) skip: usize,
     /// Bytes of data after them; none when more must be read, or the body has ended.
@@ -48,7 +48,7 @@ pub(crate) struct Piece {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Framing {
+enum BodyFraming {
     Done,
     Length(u64),
     Chunked,
@@ -59,7 +59,7 @@ enum Framing {
 
 impl Default for BodyReader {
     fn default() -> Self {
-        Self { framing: Framing::Done, chunks: ChunkDecoder::new(ChunkLimits::default()) }
+        Self { framing: BodyFraming::Done, chunks: ChunkDecoder::new(ChunkLimits::default()) }
     }
 }
 
@@ -67,18 +67,18 @@ impl BodyReader {
     /// Begins the body of a request.
     pub(crate) fn begin_request(&mut self, body: RequestBody) {
         self.begin(match body {
-            RequestBody::None => Framing::Done,
-            RequestBody::Length(length) => Framing::Length(length),
-            RequestBody::Chunked => Framing::Chunked,
+            RequestBody::None => BodyFraming::Done,
+            RequestBody::Length(length) => BodyFraming::Length(length),
+            RequestBody::Chunked => BodyFraming::Chunked,
         });
     }
 
     /// Begins the body of a request that comes in frames, which tell its end.
     pub(crate) fn begin_framed(&mut self, body: RequestBody) {
         self.begin(match body {
-            RequestBody::None => Framing::Done,
-            RequestBody::Length(length) => Framing::Length(length),
-            RequestBody::Chunked => Framing::UntilClose,
+            RequestBody::None => BodyFraming::Done,
+            RequestBody::Length(length) => BodyFraming::Length(length),
+            RequestBody::Chunked => BodyFraming::UntilClose,
         });
     }
 
@@ -111,10 +111,10 @@ impl BodyReader {
     /// Begins the body of a response.
     pub(crate) fn begin_response(&mut self, body: ResponseBody) {
         self.begin(match body {
-            ResponseBody::None => Framing::Done,
-            ResponseBody::Length(length) => Framing::Length(length),
-            ResponseBody::Chunked => Framing::Chunked,
-            ResponseBody::UntilClose => Framing::UntilClose,
+            ResponseBody::None => BodyFraming::Done,
+            ResponseBody::Length(length) => BodyFraming::Length(length),
+            ResponseBody::Chunked => BodyFraming::Chunked,
+            ResponseBody::UntilClose => BodyFraming::UntilClose,
         });
     }
 
@@ -122,27 +122,27 @@ impl BodyReader {
     ///
     /// # Errors
     /// When the chunked framing is broken, and whenever it is asked again.
-    pub(crate) fn next(&mut self, held: &[u8]) -> Result<Piece, ChunkFault> {
+    pub(crate) fn next(&mut self, held: &[u8]) -> Result<BodyPiece, ChunkFault> {
         match self.framing {
-            Framing::Done => Ok(Piece::default()),
-            Framing::Length(left) => {
+            BodyFraming::Done => Ok(BodyPiece::default()),
+            BodyFraming::Length(left) => {
                 let data = usize::try_from(left).map_or(held.len(), |left| left.min(held.len()));
                 let left = left - data as u64;
-                self.framing = if left == 0 { Framing::Done } else { Framing::Length(left) };
-                Ok(Piece { skip: 0, data })
+                self.framing = if left == 0 { BodyFraming::Done } else { BodyFraming::Length(left) };
+                Ok(BodyPiece { skip: 0, data })
             }
-            Framing::UntilClose => Ok(Piece { skip: 0, data: held.len() }),
-            Framing::Broken(fault) => Err(fault),
-            Framing::Chunked => match self.chunks.decode(held) {
-                Ok(ChunkStep::Data { skip, len }) => Ok(Piece { skip, data: len }),
-                Ok(ChunkStep::More { consumed }) => Ok(Piece { skip: consumed, data: 0 }),
+            BodyFraming::UntilClose => Ok(BodyPiece { skip: 0, data: held.len() }),
+            BodyFraming::Broken(fault) => Err(fault),
+            BodyFraming::Chunked => match self.chunks.decode(held) {
+                Ok(ChunkStep::Data { skip, len }) => Ok(BodyPiece { skip, data: len }),
+                Ok(ChunkStep::More { consumed }) => Ok(BodyPiece { skip: consumed, data: 0 }),
                 Ok(ChunkStep::Done { consumed }) => {
-                    self.framing = Framing::Done;
-                    Ok(Piece { skip: consumed, data: 0 })
+                    self.framing = BodyFraming::Done;
+                    Ok(BodyPiece { skip: consumed, data: 0 })
                 }
                 Err(fault) => {
                     // The bytes are still held; whoever looks at them again must not find another end.
-                    self.framing = Framing::Broken(fault);
+                    self.framing = BodyFraming::Broken(fault);
                     Err(fault)
                 }
             },
@@ -151,13 +151,13 @@ impl BodyReader {
 
     /// Whether the body has ended.
     pub(crate) fn is_done(&self) -> bool {
-        self.framing == Framing::Done
+        self.framing == BodyFraming::Done
     }
 
     /// Takes note that the stream has ended; whether the body may end so.
     pub(crate) fn end_of_stream(&mut self) -> bool {
-        if self.framing == Framing::UntilClose {
-            self.framing = Framing::Done;
+        if self.framing == BodyFraming::UntilClose {
+            self.framing = BodyFraming::Done;
         }
         self.is_done()
     }
@@ -165,22 +165,22 @@ impl BodyReader {
     /// Whether so much is still to come that a large buffer is worth it.
     pub(crate) fn is_bulk(&self, small: usize) -> bool {
         match self.framing {
-            Framing::Done | Framing::Broken(_) => false,
-            Framing::Length(left) => left > small as u64,
-            Framing::Chunked | Framing::UntilClose => true,
+            BodyFraming::Done | BodyFraming::Broken(_) => false,
+            BodyFraming::Length(left) => left > small as u64,
+            BodyFraming::Chunked | BodyFraming::UntilClose => true,
         }
     }
 
     /// How much of a body of known length is still to come; 0 of any other.
     pub(crate) fn length_left(&self) -> u64 {
-        if let Framing::Length(left) = self.framing { left } else { 0 }
+        if let BodyFraming::Length(left) = self.framing { left } else { 0 }
     }
 
     /// Takes note that so many bytes of a body of known length went by another way.
     pub(crate) fn note_passed(&mut self, bytes: u64) {
         let left = self.length_left().saturating_sub(bytes);
-        if let Framing::Length(_) = self.framing {
-            self.framing = if left == 0 { Framing::Done } else { Framing::Length(left) };
+        if let BodyFraming::Length(_) = self.framing {
+            self.framing = if left == 0 { BodyFraming::Done } else { BodyFraming::Length(left) };
         }
     }
 
@@ -189,8 +189,8 @@ impl BodyReader {
         self.chunks.trailers()
     }
 
-    fn begin(&mut self, framing: Framing) {
-        self.framing = if framing == Framing::Length(0) { Framing::Done } else { framing };
+    fn begin(&mut self, framing: BodyFraming) {
+        self.framing = if framing == BodyFraming::Length(0) { BodyFraming::Done } else { framing };
         self.chunks.reset();
     }
 }
@@ -239,11 +239,11 @@ mod tests {
     fn only_a_body_that_ends_so_may_end_with_the_stream() {
         let mut reader = BodyReader::default();
         reader.begin_response(ResponseBody::UntilClose);
-        assert_eq!(reader.next(b"abc"), Ok(Piece { skip: 0, data: 3 }));
+        assert_eq!(reader.next(b"abc"), Ok(BodyPiece { skip: 0, data: 3 }));
         assert!(!reader.is_done());
         assert!(reader.end_of_stream() && reader.is_done());
         reader.begin_response(ResponseBody::Length(4));
-        assert_eq!(reader.next(b"abc"), Ok(Piece { skip: 0, data: 3 }));
+        assert_eq!(reader.next(b"abc"), Ok(BodyPiece { skip: 0, data: 3 }));
         assert!(!reader.end_of_stream());
         reader.begin_response(ResponseBody::Chunked);
         assert!(!reader.end_of_stream());

@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use eddy_http::{Fields, Method};
 
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::reply::flush;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Drip, LocalBody};
@@ -26,7 +26,7 @@ const ECHO_BYTES_MAX: usize = 64 * 1024;
 const PIECE: &[u8] = b"drip\n";
 
 /// Prepares the answer to the request's path.
-pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> Phase {
+pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let exchange = &mut *ctx.exchange;
     let query = exchange.head.query.map(|query| query.of(&exchange.head_bytes)).unwrap_or_default();
     exchange.status = 200;
@@ -60,7 +60,7 @@ pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> Phase {
             exchange.local.body = LocalBody::Echo;
         }
     }
-    Phase::Reply
+    ExchangePhase::Reply
 }
 
 /// Reads the request's body behind the lines that tell of its head, to be sent back.

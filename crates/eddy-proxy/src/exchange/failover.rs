@@ -4,17 +4,17 @@ use eddy_config::FailoverReason;
 use eddy_upstream::Tried;
 
 use crate::exchange::attempt::{cluster, fail};
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::run::ExchangeCx;
 use crate::fault::{Fault, RetryClass};
 
 /// Goes on to the next cluster of the rule where it has one for `fault`; otherwise answers the fault.
-pub(super) fn go_on_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+pub(super) fn go_on_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     if !claim(ctx, fault) {
         return fail(ctx, fault);
     }
     ctx.exchange.end_attempt(&ctx.worker.buffers);
-    Phase::Endpoint
+    ExchangePhase::Endpoint
 }
 
 /// Whether the exchange goes on at another cluster after `fault`; from then on that one is its own.

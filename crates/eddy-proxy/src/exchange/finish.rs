@@ -2,13 +2,13 @@
 
 use eddy_filter::EndReason;
 
-use crate::access::Record;
-use crate::exchange::run::{ExchangeCx, Next};
+use crate::access::AccessRecord;
+use crate::exchange::run::{ConnectionDisposition, ExchangeCx};
 use crate::exchange::{filter, grpc};
 use crate::fault::Fault;
 
 /// Counts and records the exchange and says what becomes of the client's connection.
-pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> Next {
+pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
     let duration_us = u64::try_from(ctx.exchange.started.elapsed().as_micros()).unwrap_or(u64::MAX);
     filter::log(ctx, duration_us);
     let exchange = &*ctx.exchange;
@@ -25,7 +25,7 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> Next {
         series.bytes_out.add(exchange.answer.written_bytes);
     }
     if let (true, Some(access)) = (ctx.listener().config.has_access_log, &ctx.plan.plan.access) {
-        let record = Record::of(ctx, duration_us);
+        let record = AccessRecord::of(ctx, duration_us);
         let worker = ctx.worker;
         if access.has_lines {
             worker.access.borrow_mut().write(&record, access, &worker.series);
@@ -36,27 +36,30 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> Next {
     }
     ctx.exchange.retry_place = None;
     let next = next(ctx);
-    let is_complete = matches!(next, Next::KeepAlive | Next::Close | Next::Linger);
+    let is_complete = matches!(
+        next,
+        ConnectionDisposition::KeepAlive | ConnectionDisposition::Close | ConnectionDisposition::Linger
+    );
     filter::finish(ctx, if is_complete { EndReason::Complete } else { EndReason::Cut });
     next
 }
 
-fn next(ctx: &ExchangeCx<'_>) -> Next {
+fn next(ctx: &ExchangeCx<'_>) -> ConnectionDisposition {
     let exchange = &*ctx.exchange;
     match exchange.fault {
-        Some(Fault::ClientGone) => Next::Abort,
-        _ if !exchange.is_answered || exchange.answer.has_output() => Next::Abort,
+        Some(Fault::ClientGone) => ConnectionDisposition::Abort,
+        _ if !exchange.is_answered || exchange.answer.has_output() => ConnectionDisposition::Abort,
         // A fault after the answer had begun, unless it is the answer itself.
-        Some(_) if exchange.is_cut() => Next::Abort,
-        _ if exchange.keeps_alive => Next::KeepAlive,
+        Some(_) if exchange.is_cut() => ConnectionDisposition::Abort,
+        _ if exchange.keeps_alive => ConnectionDisposition::KeepAlive,
         // A client that asked for the end has nothing more to send, unless it hoped for a tunnel.
         _ if !exchange.head.keep_alive
             && exchange.fault.is_none()
             && exchange.upload.reader.is_done()
             && (exchange.upgrade.is_done() || !exchange.head.wants_tunnel()) =>
         {
-            Next::Close
+            ConnectionDisposition::Close
         }
-        _ => Next::Linger,
+        _ => ConnectionDisposition::Linger,
     }
 }

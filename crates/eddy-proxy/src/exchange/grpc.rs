@@ -9,7 +9,7 @@ use crate::exchange::rules::set_due;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::fault::Fault;
-use crate::plan::Handler;
+use crate::plan::ListenerHandler;
 
 /// What an exchange knows of the call that it is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -155,7 +155,7 @@ fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
         LocalBody::Fixed { content_type, .. } | LocalBody::Typed(content_type) => {
             is_rules_own || is_grpc(content_type.as_bytes())
         }
-        LocalBody::Scratch => is_filters_own || matches!(ctx.listener().handler, Handler::Demo),
+        LocalBody::Scratch => is_filters_own || matches!(ctx.listener().handler, ListenerHandler::Demo),
         LocalBody::Status | LocalBody::GrpcEnd(_) => false,
     };
     !is_own

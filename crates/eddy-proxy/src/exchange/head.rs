@@ -7,7 +7,7 @@ use std::time::Instant;
 use eddy_http::{H2Head, HeadFault, HeadLimits, RequestHead, Version};
 use eddy_io::Fill;
 
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::exchange::upgrade;
@@ -18,7 +18,7 @@ use crate::worker::millis;
 /// Reads and parses the head; `None` when the client leaves before a head has begun.
 ///
 /// Invariant: something is held, because the session waits for it and nothing is taken out before the head is whole.
-pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
+pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     let limits = ctx.listener().config.limits.head;
     if let Wire::Framed(stream) = &ctx.down.wire {
         let head = stream.take_head();
@@ -74,7 +74,7 @@ fn look(exchange: &mut Exchange, held: &[u8], limits: &HeadLimits) -> Result<Opt
     Ok(Some(length))
 }
 
-fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> Phase {
+fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> ExchangePhase {
     let ExchangeCx { down, exchange, worker, .. } = ctx;
     exchange.started = Instant::now();
     exchange.head_bytes.clear();
@@ -87,11 +87,11 @@ fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> Phase {
         exchange.head.keep_alive = false;
     }
     exchange.upload.reader.begin_request(exchange.head.body);
-    Phase::Rules
+    ExchangePhase::Rules
 }
 
 /// Takes the head of a request that has come in frames.
-fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) -> Phase {
+fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) -> ExchangePhase {
     let H2Head { text, fault, has_body, is_tunnel } = framed;
     let exchange = &mut *ctx.exchange;
     exchange.started = Instant::now();
@@ -111,13 +111,13 @@ fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) 
         upgrade::add_key(exchange, &mut ctx.worker.rng.borrow_mut());
     }
     exchange.upload.reader.begin_framed(exchange.head.body);
-    Phase::Rules
+    ExchangePhase::Rules
 }
 
 /// Answers a request of which nothing more can be believed: the connection ends with it.
-fn refuse(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+fn refuse(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     ctx.exchange.started = Instant::now();
     ctx.exchange.head.keep_alive = false;
     ctx.exchange.fault = Some(fault);
-    Phase::Reply
+    ExchangePhase::Reply
 }

@@ -17,12 +17,12 @@ use crate::worker::WorkerCluster;
 /// Who is to get a copy of a request.
 #[derive(Debug)]
 pub(crate) struct Mirroring {
-    copies: Vec<Wanted>,
+    copies: Vec<MirrorCopy>,
 }
 
 /// One copy.
 #[derive(Debug)]
-struct Wanted {
+struct MirrorCopy {
     cluster: Rc<WorkerCluster>,
     host: MirrorHost,
 }
@@ -41,9 +41,9 @@ pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
             .filter(|mirror| rng.below(u64::from(mirror.denominator.max(1))) < u64::from(mirror.numerator));
         let wanted = drawn.filter_map(|mirror| {
             let cluster = plan.clusters.get(mirror.cluster).cloned()?;
-            Some(Wanted { cluster, host: mirror.host })
+            Some(MirrorCopy { cluster, host: mirror.host })
         });
-        let copies: Vec<Wanted> = wanted.collect();
+        let copies: Vec<MirrorCopy> = wanted.collect();
         exchange.mirroring = (!copies.is_empty()).then(|| Box::new(Mirroring { copies }));
     }
     if exchange.mirroring.is_some() {

@@ -33,8 +33,10 @@ mod watch;
 pub(crate) use attempt::AddressKey;
 pub(crate) use body::{BodyProbe, BodyReader};
 pub use filter::BadChain;
-pub(crate) use filter::{Crossing, FailureKind, FilterChain, FilterChains, build_chains, flush_ended};
+pub(crate) use filter::{
+    FailureKind, FilterChain, FilterChains, WorkerFilterState, build_chains, flush_ended,
+};
 pub(crate) use grpc::end as grpc_end;
-pub(crate) use pump::{Framing, Pump};
-pub(crate) use run::{ExchangeCx, Next, run_exchange};
+pub(crate) use pump::{OutputFraming, Pump};
+pub(crate) use run::{ConnectionDisposition, ExchangeCx, run_exchange};
 pub(crate) use state::Exchange;

@@ -4,7 +4,7 @@
 /// that a retry goes back to [`Phase::Endpoint`], as does [`Phase::Upload`], and a race of attempts to [`Phase::Link`] where only such are left in it that
 /// have no link yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
+pub(crate) enum ExchangePhase {
     /// Read and check the request's head.
     Head,
     /// Decide whether the request may be worked on at all: limits, overload, the form of its path.

@@ -21,7 +21,7 @@ const STAGE_BYTES_MAX: usize = 16 * 1024;
 
 /// How the body's end is told to whom it is written to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub(crate) enum OutputFraming {
     /// By a length, by the connection's end, or there is no body: the data as it is.
     #[default]
     Plain,
@@ -31,7 +31,7 @@ pub(crate) enum Framing {
     Frames,
 }
 
-impl Framing {
+impl OutputFraming {
     /// Writes the end of a body: where chunks tell it into `out`, and where frames do, the trailers into `tail`.
     fn write_end(self, out: &mut Vec<u8>, tail: &mut Vec<u8>, trailers: Fields<'_>) {
         match self {
@@ -64,7 +64,7 @@ pub(crate) struct Pump {
     ready: usize,
     /// Whether the end of a chunk is owed once `ready` is written.
     owes_chunk_end: bool,
-    framing: Framing,
+    framing: OutputFraming,
     /// Data that was announced and is still to come; none where the end tells itself. Counted where filters have the body.
     owed: Option<u64>,
     is_finished: bool,
@@ -125,7 +125,7 @@ impl Pump {
         self.sent = 0;
         self.ready = 0;
         self.owes_chunk_end = false;
-        self.framing = Framing::Plain;
+        self.framing = OutputFraming::Plain;
         self.owed = None;
         self.is_finished = false;
         self.tail.clear();
@@ -145,7 +145,7 @@ impl Pump {
     }
 
     /// Sets how the end of the body is told, and the length that was announced, if one was.
-    pub(crate) fn set_framing(&mut self, framing: Framing, announced: Option<u64>) {
+    pub(crate) fn set_framing(&mut self, framing: OutputFraming, announced: Option<u64>) {
         self.framing = framing;
         self.owed = announced;
     }
@@ -162,7 +162,7 @@ impl Pump {
 
     /// Whether there are bytes to write.
     pub(crate) fn has_output(&self) -> bool {
-        let owes_end = self.framing == Framing::Frames && self.is_finished && !self.is_end_told;
+        let owes_end = self.framing == OutputFraming::Frames && self.is_finished && !self.is_end_told;
         self.sent < self.out.len() || self.ready > 0 || owes_end
     }
 
@@ -172,7 +172,7 @@ impl Pump {
     }
 
     /// Stages a whole message whose head has this length; `framing` tells its end, or the head does.
-    pub(crate) fn stage_whole(&mut self, message: &[u8], head_bytes: usize, framing: Framing) {
+    pub(crate) fn stage_whole(&mut self, message: &[u8], head_bytes: usize, framing: OutputFraming) {
         self.restart();
         self.out.extend_from_slice(message);
         self.heads = head_bytes;
@@ -218,7 +218,7 @@ impl Pump {
             self.stage_data(source, piece.data);
         }
         // The end of a body in frames is told with its last data.
-        let is_staged = self.ready == 0 || self.framing == Framing::Frames;
+        let is_staged = self.ready == 0 || self.framing == OutputFraming::Frames;
         if self.reader.is_done() && is_staged && !self.is_finished {
             self.is_finished = true;
             let Self { framing, out, tail, reader, .. } = self;
@@ -241,7 +241,7 @@ impl Pump {
     /// How much of the body can go from stream to stream without being looked at: the rest of one of known length whose
     /// data stays as it is, where nothing waits to be written and nobody wants a copy.
     pub(crate) fn bulk_left(&self) -> u64 {
-        let is_as_it_is = self.framing == Framing::Plain && self.copy.is_none() && !self.has_output();
+        let is_as_it_is = self.framing == OutputFraming::Plain && self.copy.is_none() && !self.has_output();
         if is_as_it_is { self.reader.length_left() } else { 0 }
     }
 
@@ -261,7 +261,7 @@ impl Pump {
         if let Some(copy) = &mut self.copy {
             copy.add(data);
         }
-        let is_chunked = self.framing == Framing::Chunked;
+        let is_chunked = self.framing == OutputFraming::Chunked;
         if is_chunked {
             write_chunk_header(&mut self.out, data.len());
         }
@@ -326,7 +326,7 @@ impl Pump {
         stream: &H2Stream,
         source: &mut Buffer,
     ) -> Poll<io::Result<usize>> {
-        let ends = self.framing == Framing::Frames && self.is_finished && self.tail.is_empty();
+        let ends = self.framing == OutputFraming::Frames && self.is_finished && self.tail.is_empty();
         if self.heads > 0 {
             let ends = ends && self.out.len() == self.heads && self.ready == 0;
             let heads = self.out.get(..self.heads).unwrap_or_default();
@@ -360,7 +360,7 @@ impl Pump {
     }
 
     fn stage_data(&mut self, source: &mut Buffer, data: usize) {
-        let is_chunked = self.framing == Framing::Chunked;
+        let is_chunked = self.framing == OutputFraming::Chunked;
         if is_chunked {
             write_chunk_header(&mut self.out, data);
         }

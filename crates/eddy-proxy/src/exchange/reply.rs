@@ -10,8 +10,8 @@ use eddy_http::{
 };
 
 use crate::exchange::answer::{self, may_keep_alive};
-use crate::exchange::phase::Phase;
-use crate::exchange::pump::Framing;
+use crate::exchange::phase::ExchangePhase;
+use crate::exchange::pump::OutputFraming;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::exchange::{demo, filter, grpc, site, upgrade};
@@ -19,7 +19,7 @@ use crate::fault::Fault;
 use crate::session::RateGuard;
 
 /// Writes the whole answer.
-pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> Phase {
+pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     if let Some(phase) = site::show_error_page(ctx) {
         return phase;
     }
@@ -28,7 +28,7 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> Phase {
         ctx.exchange.local.body = LocalBody::Status;
         ctx.exchange.local.location.clear();
         if matches!(fault, Fault::ClientGone | Fault::ClientSlow | Fault::FilterReset | Fault::RuleClose) {
-            return Phase::Finish;
+            return ExchangePhase::Finish;
         }
     }
     ctx.exchange.upgrade.clear();
@@ -46,19 +46,19 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> Phase {
         ctx.exchange.status = fault.status();
         ctx.exchange.local.body = LocalBody::Status;
         if fault == Fault::ClientGone {
-            return Phase::Finish;
+            return ExchangePhase::Finish;
         }
     }
     if ctx.exchange.answer.is_half_sent() {
         // Part of an interim response is with the client; nothing can follow it but the end.
-        return Phase::Finish;
+        return ExchangePhase::Finish;
     }
     grpc::settle(ctx);
     // What was staged of an endpoint's answer that turned out to be broken.
     ctx.exchange.answer.clear();
     if let Err(fault) = write(ctx).await {
         ctx.exchange.fault = Some(fault);
-        return Phase::Finish;
+        return ExchangePhase::Finish;
     }
     let drip = match ctx.exchange.local.body {
         LocalBody::Drip(drip) => Some(drip),
@@ -76,7 +76,7 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> Phase {
     if let Err(fault) = sent {
         ctx.exchange.fault = Some(fault);
     }
-    Phase::Finish
+    ExchangePhase::Finish
 }
 
 /// Stages the head and, where it is at hand, the body.
@@ -134,7 +134,7 @@ fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let exchange = &mut *ctx.exchange;
     exchange.answer.end_head();
     if version == Version::Http2 {
-        exchange.answer.set_framing(Framing::Frames, None);
+        exchange.answer.set_framing(OutputFraming::Frames, None);
     }
     if exchange.head.method != Method::Head && may_have_body(status) {
         let Exchange { answer, local, scratch, .. } = exchange;

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, Connect, Redirect};
 use eddy_http::{HeadFault, Method};
-use eddy_route::{RouteRequest, Step};
+use eddy_route::{PrecedenceStep, RouteRequest};
 use eddy_upstream::Rng;
 
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::rules::{append_query, reset_target, set_due};
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::LocalBody;
 use crate::exchange::{demo, filter, site};
 use crate::fault::Fault;
-use crate::plan::Handler;
+use crate::plan::ListenerHandler;
 
 /// Looks the request up, and makes ready for the filters that go with its rule.
-pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> Phase {
+pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     if let Some(phase) = answer_challenge(ctx) {
         return phase;
     }
@@ -31,13 +31,13 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> Phase {
         Err(fault) => Err(fault),
     };
     match begun {
-        Ok(()) => Phase::Filter,
+        Ok(()) => ExchangePhase::Filter,
         Err(fault) => fail(ctx, fault),
     }
 }
 
 /// Answers an authority that asks who is served here, before any rule or filter can stand in its way (RFC 8555 §8.3).
-fn answer_challenge(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
+fn answer_challenge(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     let challenges = ctx.plan.plan.challenges.as_ref()?;
     if !matches!(ctx.exchange.head.method, Method::Get | Method::Head) {
         return None;
@@ -45,7 +45,7 @@ fn answer_challenge(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
     let body = challenges.answer_to(&ctx.exchange.path)?;
     ctx.exchange.status = 200;
     ctx.exchange.local.body = LocalBody::Fixed { body, content_type: "application/octet-stream".into() };
-    Some(Phase::Reply)
+    Some(ExchangePhase::Reply)
 }
 
 /// Whether the request is a `CONNECT` and its rule takes none; no filter sees such a one.
@@ -75,11 +75,11 @@ pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 }
 
 /// Does what the rule says.
-pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> Phase {
+pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     // The worker's own count of references: that of the plan itself is shared by all workers.
     let plan = Rc::clone(&ctx.plan);
     let plan = &plan.plan;
-    if let Some(Handler::Demo) = plan.listeners.get(ctx.index).map(|listener| &listener.handler) {
+    if let Some(ListenerHandler::Demo) = plan.listeners.get(ctx.index).map(|listener| &listener.handler) {
         return demo::prepare(ctx);
     }
     let is_site = ctx.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
@@ -98,9 +98,9 @@ pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> Phase {
     }
 }
 
-pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> Phase {
+pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     ctx.exchange.fault = Some(fault);
-    Phase::Reply
+    ExchangePhase::Reply
 }
 
 fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
@@ -112,9 +112,9 @@ fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         site.is_under_way = false;
     }
     let router = match &listener.handler {
-        Handler::Router(router) => router,
-        Handler::Sites(at) => return site::find(ctx, *at),
-        Handler::Demo | Handler::Forward(_) => return Err(Fault::NoRule),
+        ListenerHandler::Router(router) => router,
+        ListenerHandler::Sites(at) => return site::find(ctx, *at),
+        ListenerHandler::Demo | ListenerHandler::Forward(_) => return Err(Fault::NoRule),
     };
     let exchange = &mut *ctx.exchange;
     let head = &exchange.head;
@@ -141,7 +141,7 @@ fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     }
     let found = found.ok_or(Fault::NoRule)?;
     if plan.access.as_ref().is_some_and(|access| access.has_step) && listener.config.has_access_log {
-        exchange.step = router.deciding_step(&request, &mut scratch).map_or("only", Step::name);
+        exchange.step = router.deciding_step(&request, &mut scratch).map_or("only", PrecedenceStep::name);
     }
     exchange.scratch.clear();
     let is_rewritten = found
@@ -166,19 +166,19 @@ fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(crate) fn follow(ctx: &mut ExchangeCx<'_>, action: &Action) -> Phase {
+pub(crate) fn follow(ctx: &mut ExchangeCx<'_>, action: &Action) -> ExchangePhase {
     if let Some(timeout) = action.timeout {
         set_due(ctx, timeout);
     }
     match &action.kind {
         ActionKind::Cluster(cluster) => {
             ctx.exchange.cluster = Some(*cluster);
-            Phase::Endpoint
+            ExchangePhase::Endpoint
         }
         ActionKind::Weighted(clusters) => {
             let drawn = draw(clusters, |cluster| cluster.weight, &mut ctx.worker.rng.borrow_mut());
             ctx.exchange.cluster = drawn.map(|cluster| cluster.cluster);
-            Phase::Endpoint
+            ExchangePhase::Endpoint
         }
         ActionKind::Split(shares) => {
             let drawn = draw(shares, |share| share.weight, &mut ctx.worker.rng.borrow_mut());
@@ -198,12 +198,12 @@ pub(crate) fn follow(ctx: &mut ExchangeCx<'_>, action: &Action) -> Phase {
                 body: Arc::clone(&respond.body),
                 content_type: Arc::clone(&respond.content_type),
             };
-            Phase::Reply
+            ExchangePhase::Reply
         }
         ActionKind::Redirect(redirect) => {
             locate(ctx, redirect);
             ctx.exchange.status = redirect.status;
-            Phase::Reply
+            ExchangePhase::Reply
         }
         // Where it leads was found out with the rule.
         ActionKind::Sites(_) => fail(ctx, Fault::NoRule),

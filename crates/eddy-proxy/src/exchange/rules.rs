@@ -5,26 +5,26 @@ use eddy_io::TICK_MS;
 use eddy_route::normalise::{Normal, PathFault};
 
 use crate::exchange::grpc;
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
-use crate::plan::Handler;
+use crate::plan::ListenerHandler;
 use crate::worker::{Waited, millis};
 
 /// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
-pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> Phase {
+pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     grpc::note_request(ctx.exchange);
     match check(ctx) {
         Ok(()) if is_for_us(&ctx.exchange.head) || is_refused_by_site(ctx) => {
             let is_options = ctx.exchange.head.method == Method::Options;
             ctx.exchange.status = if is_options { 204 } else { 405 };
-            Phase::Reply
+            ExchangePhase::Reply
         }
-        Ok(()) => Phase::Route,
+        Ok(()) => ExchangePhase::Route,
         Err(fault) => {
             ctx.exchange.fault = Some(fault);
-            Phase::Reply
+            ExchangePhase::Reply
         }
     }
 }
@@ -41,11 +41,11 @@ fn is_for_us(head: &RequestHead) -> bool {
 
 /// Whether the request is a `TRACE` that meets an `nginx.conf`: NGINX answers them all 405.
 fn is_refused_by_site(ctx: &ExchangeCx<'_>) -> bool {
-    ctx.exchange.head.method == Method::Trace && matches!(ctx.listener().handler, Handler::Sites(_))
+    ctx.exchange.head.method == Method::Trace && matches!(ctx.listener().handler, ListenerHandler::Sites(_))
 }
 
 fn check(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let is_site = matches!(ctx.listener().handler, Handler::Sites(_));
+    let is_site = matches!(ctx.listener().handler, ListenerHandler::Sites(_));
     let config = &ctx.listener().config;
     let normaliser = config.normaliser;
     let strips_port = config.strips_port;

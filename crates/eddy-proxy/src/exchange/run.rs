@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use eddy_config::Action;
 
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
 use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer, tunnel, upload_wait};
 use crate::plan::ListenerPlan;
@@ -13,7 +13,7 @@ use crate::worker::{ListenerHandle, Worker, WorkerPlan};
 
 /// What becomes of the client's connection after an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum ConnectionDisposition {
     /// Another request may follow.
     KeepAlive,
     /// Nothing more comes from either side.
@@ -53,44 +53,44 @@ pub(crate) async fn run_exchange(
     handle: &ListenerHandle,
     down: &mut Downstream,
     exchange: &mut Exchange,
-) -> Next {
+) -> ConnectionDisposition {
     let plan = worker.plan();
-    let Some(index) = handle.index.get() else { return Next::Close };
-    let mut count = Some(Count::begin(worker));
+    let Some(index) = handle.index.get() else { return ConnectionDisposition::Close };
+    let mut count = Some(ExchangeCountGuard::begin(worker));
     down.requests += 1;
     let mut ctx = ExchangeCx { worker, down, exchange, plan, index };
-    let mut phase = Phase::Head;
+    let mut phase = ExchangePhase::Head;
     loop {
         phase = match phase {
-            Phase::Head => match head::read(&mut ctx).await {
+            ExchangePhase::Head => match head::read(&mut ctx).await {
                 Some(phase) => phase,
                 // The client left between two requests; there is no exchange to tell of.
-                None => return Next::Close,
+                None => return ConnectionDisposition::Close,
             },
-            Phase::Rules => rules::apply(&mut ctx),
-            Phase::Route => route::choose(&mut ctx),
-            Phase::Filter => filter::request(&mut ctx).await,
-            Phase::Endpoint => attempt::choose(&mut ctx),
+            ExchangePhase::Rules => rules::apply(&mut ctx),
+            ExchangePhase::Route => route::choose(&mut ctx),
+            ExchangePhase::Filter => filter::request(&mut ctx).await,
+            ExchangePhase::Endpoint => attempt::choose(&mut ctx),
             // Apart, so that exchanges that need not wait have no room for it.
-            Phase::Upload => Box::pin(upload_wait::wait(&mut ctx)).await,
-            Phase::Link => attempt::link(&mut ctx).await,
-            Phase::Transfer => transfer::run(&mut ctx).await,
-            Phase::Tunnel => {
+            ExchangePhase::Upload => Box::pin(upload_wait::wait(&mut ctx)).await,
+            ExchangePhase::Link => attempt::link(&mut ctx).await,
+            ExchangePhase::Transfer => transfer::run(&mut ctx).await,
+            ExchangePhase::Tunnel => {
                 // It may last for days and asks for little: connections count it, not exchanges.
                 drop(count.take());
                 // Apart, so that exchanges that don't end so have no room for it.
                 Box::pin(tunnel::pass(&mut ctx)).await
             }
-            Phase::Reply => reply::send(&mut ctx).await,
-            Phase::Finish => return finish::finish(&mut ctx),
+            ExchangePhase::Reply => reply::send(&mut ctx).await,
+            ExchangePhase::Finish => return finish::finish(&mut ctx),
         };
     }
 }
 
 /// Counts an exchange while it goes on.
-struct Count<'a>(&'a Worker);
+struct ExchangeCountGuard<'a>(&'a Worker);
 
-impl<'a> Count<'a> {
+impl<'a> ExchangeCountGuard<'a> {
     fn begin(worker: &'a Worker) -> Self {
         worker.exchanges.set(worker.exchanges.get() + 1);
         worker.series.exchanges.increment();
@@ -98,7 +98,7 @@ impl<'a> Count<'a> {
     }
 }
 
-impl Drop for Count<'_> {
+impl Drop for ExchangeCountGuard<'_> {
     fn drop(&mut self) {
         self.0.exchanges.set(self.0.exchanges.get() - 1);
         self.0.series.exchanges.decrement();

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, ListenAddress, SitesAt};
 use eddy_http::{EditFault, FieldEdits, FieldId, Fields, RequestBody, Version};
-use eddy_io::Peer;
-use eddy_route::nginx::{Outcome, SiteRequest, SiteTls, Sites, Walk};
+use eddy_io::PeerAddress;
+use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteRequest, SiteTls, Sites};
 use eddy_upstream::Tried;
 
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::route::{fail, follow};
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Exchange, LocalBody};
-use crate::fault::{Fault, Side};
+use crate::fault::{Fault, FaultSide};
 use crate::plan::ListenerPlan;
 use crate::worker::WorkerPlan;
 
@@ -27,8 +27,8 @@ pub(crate) struct SiteState {
     /// What the choice of an endpoint goes by.
     pub(crate) key: Vec<u8>,
     at: SitesAt,
-    walk: Walk,
-    outcome: Outcome,
+    walk: NginxRequestState,
+    outcome: NginxOutcome,
     id: u128,
     /// Names and values of fields on their way into the head.
     bytes: Vec<u8>,
@@ -52,8 +52,8 @@ impl SiteState {
             host: Vec::new(),
             key: Vec::new(),
             at: SitesAt { sites: 0, address: 0 },
-            walk: Walk::default(),
-            outcome: Outcome::Close,
+            walk: NginxRequestState::default(),
+            outcome: NginxOutcome::Close,
             id: 0,
             bytes: Vec::new(),
             fields: Vec::new(),
@@ -105,7 +105,7 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: &Sites, mut site: Box<SiteState>) -> 
     ctx.exchange.action = None;
     ctx.exchange.cluster = None;
     let mut settled = Ok(());
-    if let Outcome::Proxy { action } = site.outcome {
+    if let NginxOutcome::Proxy { action } = site.outcome {
         let mut target = std::mem::take(&mut ctx.exchange.scratch);
         {
             let mut scratch = ctx.worker.route.borrow_mut();
@@ -127,16 +127,16 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: &Sites, mut site: Box<SiteState>) -> 
 }
 
 /// Does what the walk ended with.
-pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> Phase {
+pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> ExchangePhase {
     let plan = Rc::clone(&ctx.plan);
     let Some((sites, mut site)) = take(ctx, &plan) else { return fail(ctx, Fault::NoRule) };
     let mut prepared = Ok(());
     let phase = match site.outcome {
-        Outcome::Proxy { .. } => {
+        NginxOutcome::Proxy { .. } => {
             prepared = prepare(ctx, sites, &mut site);
             None
         }
-        Outcome::Text { status } => {
+        NginxOutcome::Text { status } => {
             let place = sites.places().get(site.walk.place() as usize);
             let content_type =
                 place.map_or_else(|| "text/plain".into(), |place| Arc::clone(&place.default_type));
@@ -144,13 +144,13 @@ pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> Phase {
             ctx.exchange.scratch.extend_from_slice(site.walk.text());
             ctx.exchange.local.body = LocalBody::Typed(content_type);
             ctx.exchange.status = status;
-            Some(Phase::Reply)
+            Some(ExchangePhase::Reply)
         }
-        Outcome::Redirect { status } | Outcome::Status { status } => {
+        NginxOutcome::Redirect { status } | NginxOutcome::Status { status } => {
             ctx.exchange.status = status;
-            Some(Phase::Reply)
+            Some(ExchangePhase::Reply)
         }
-        Outcome::Close => None,
+        NginxOutcome::Close => None,
     };
     if phase.is_some() {
         let mut location = std::mem::take(&mut ctx.exchange.local.location);
@@ -162,7 +162,7 @@ pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> Phase {
     match (phase, prepared, action) {
         (Some(phase), _, _) => phase,
         (None, Err(_), _) => fail(ctx, Fault::RewriteFailed),
-        (None, Ok(()), Some(action)) if outcome != Outcome::Close => follow(ctx, action),
+        (None, Ok(()), Some(action)) if outcome != NginxOutcome::Close => follow(ctx, action),
         _ => fail(ctx, Fault::RuleClose),
     }
 }
@@ -174,7 +174,7 @@ fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Res
         let request = request(ctx, site.id);
         let SiteState { walk, host, key, bytes, fields, outcome, .. } = &mut *site;
         sites.write_host(&request, walk, &mut scratch, host);
-        if let Outcome::Proxy { action } = outcome {
+        if let NginxOutcome::Proxy { action } = outcome {
             sites.write_hash_key(*action, &request, walk, &mut scratch, key);
         }
         bytes.clear();
@@ -342,10 +342,10 @@ pub(crate) fn status_of(ctx: &ExchangeCx<'_>, fault: Fault) -> u16 {
 /// Goes on with an error page where the upstream failed, or its answer is replaced, before anything was sent.
 ///
 /// What a client has sent of a body cannot be sent to another upstream: such a request gets the status alone.
-pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
+pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     let fault = ctx.exchange.fault?;
     let exchange = &*ctx.exchange;
-    if fault.side() != Side::Upstream || exchange.is_answered || exchange.answer.is_half_sent() {
+    if fault.side() != FaultSide::Upstream || exchange.is_answered || exchange.answer.is_half_sent() {
         return None;
     }
     let is_bodiless = exchange.head.body == RequestBody::None && exchange.upload.data_bytes == 0;
@@ -361,8 +361,8 @@ pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
         ctx.exchange.site = Some(site);
         return None;
     };
-    let asks_another = matches!(outcome, Outcome::Proxy { .. });
-    site.outcome = if asks_another && !is_bodiless { Outcome::Status { status } } else { outcome };
+    let asks_another = matches!(outcome, NginxOutcome::Proxy { .. });
+    site.outcome = if asks_another && !is_bodiless { NginxOutcome::Status { status } } else { outcome };
     ctx.exchange.fault = None;
     ctx.exchange.answer.clear();
     if is_bodiless {
@@ -376,7 +376,7 @@ pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<Phase> {
     let action = plan.plan.action(ctx.exchange.action);
     let next = act(ctx, action);
     // The answer is written where this was asked.
-    (next != Phase::Reply).then_some(next)
+    (next != ExchangePhase::Reply).then_some(next)
 }
 
 /// The servers and the state of a walk that is under way, to be put back.
@@ -429,8 +429,8 @@ fn request<'a>(ctx: &'a ExchangeCx<'_>, id: u128) -> SiteRequest<'a> {
         },
         remote_address: ctx.down.client.peer_text.as_bytes(),
         remote_port: match ctx.down.client.peer {
-            Peer::Tcp(address) => address.port(),
-            Peer::Unix => 0,
+            PeerAddress::Tcp(address) => address.port(),
+            PeerAddress::Unix => 0,
         },
         local_address: listener.local_address.as_bytes(),
         local_port,

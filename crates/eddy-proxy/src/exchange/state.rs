@@ -16,7 +16,7 @@ use crate::exchange::pump::Pump;
 use crate::exchange::site::SiteState;
 use crate::exchange::upgrade::Upgrade;
 use crate::fault::Fault;
-use crate::link::Upstream;
+use crate::link::UpstreamChannel;
 use crate::worker::{EndpointGuard, UploadSlot};
 
 /// The state of an exchange.
@@ -61,7 +61,7 @@ pub(crate) struct Exchange {
     /// Its slot among the requests whose bodies are still to come, if it is one.
     pub(crate) upload_slot: Option<UploadSlot>,
     pub(crate) guard: Option<EndpointGuard>,
-    pub(crate) upstream: Option<Upstream>,
+    pub(crate) upstream: Option<UpstreamChannel>,
     /// The endpoint of the last attempt, for the record.
     pub(crate) endpoint: Option<ResolvedAddress>,
     /// What was spoken with it, once there was a link.

@@ -4,26 +4,26 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
-use crate::session::{DuplexStream, Relay, RelayDeadlines, RelayEnd, Wire};
+use crate::session::{DuplexRelay, DuplexStream, RelayDeadlines, RelayEnd, Wire};
 use crate::stats::ListenerSeries;
 use crate::worker::{Worker, WorkerPlan, millis};
 
 /// Passes bytes on until both sides have ended, or one breaks off, or nobody has said anything for too long, or the
 /// configuration has been replaced for too long.
-pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> Phase {
-    let Some(mut upstream) = ctx.exchange.upstream.take() else { return Phase::Finish };
+pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
+    let Some(mut upstream) = ctx.exchange.upstream.take() else { return ExchangePhase::Finish };
     let timeouts = ctx.listener().config.timeouts;
     let action = ctx.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
     let term =
         Term { plan: Rc::clone(&ctx.plan), idle_ms: millis(idle), reload_ms: millis(timeouts.tunnel_reload) };
     let series = ctx.plan.series.listeners.get(ctx.index).cloned();
-    let _open = series.as_deref().map(Open::begin);
+    let _open = series.as_deref().map(TunnelCountGuard::begin);
     let ExchangeCx { down, exchange, worker, .. } = ctx;
-    let mut relay = Relay::default();
+    let mut relay = DuplexRelay::default();
     relay.up.buffer = std::mem::take(&mut down.input);
     relay.down.buffer = std::mem::take(&mut exchange.response_input);
     let timer = &down.timer;
@@ -50,7 +50,7 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> Phase {
     }
     drop(upstream);
     exchange.end_attempt(&worker.buffers);
-    Phase::Finish
+    ExchangePhase::Finish
 }
 
 /// How long a tunnel goes on.
@@ -64,7 +64,7 @@ struct Term {
 impl Term {
     async fn run(
         &self,
-        relay: &mut Relay,
+        relay: &mut DuplexRelay,
         client: &mut impl DuplexStream,
         endpoint: &mut impl DuplexStream,
         worker: &Rc<Worker>,
@@ -86,9 +86,9 @@ impl Term {
 }
 
 /// Counts a tunnel while it is open.
-struct Open<'s>(&'s ListenerSeries);
+struct TunnelCountGuard<'s>(&'s ListenerSeries);
 
-impl<'s> Open<'s> {
+impl<'s> TunnelCountGuard<'s> {
     fn begin(series: &'s ListenerSeries) -> Self {
         series.tunnels_opened.increment();
         series.tunnels.increment();
@@ -96,7 +96,7 @@ impl<'s> Open<'s> {
     }
 }
 
-impl Drop for Open<'_> {
+impl Drop for TunnelCountGuard<'_> {
     fn drop(&mut self) {
         self.0.tunnels.decrement();
     }

@@ -6,7 +6,7 @@
 
 use eddy_config::{Action, Connect, WEBSOCKET};
 use eddy_http::{
-    Asked, HeadFault, Method, RequestBody, ResponseBody, Switched, Version, WEBSOCKET_ACCEPT_BYTES,
+    HeadFault, Method, RequestBody, ResponseBody, ResponseContext, Switched, Version, WEBSOCKET_ACCEPT_BYTES,
     is_websocket_key, websocket_accept, websocket_key,
 };
 use eddy_io::BufferPool;
@@ -15,12 +15,12 @@ use eddy_upstream::Rng;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
-use crate::link::Upstream;
+use crate::link::UpstreamChannel;
 
 /// What an exchange makes of what it came by.
 #[derive(Debug, Default)]
 pub(crate) struct Upgrade {
-    stage: Stage,
+    stage: UpgradeStage,
     /// The protocol that the endpoint is asked to switch to, as the client wrote it.
     protocol: Vec<u8>,
     /// What the endpoint has to say to the key of a WebSocket.
@@ -29,7 +29,7 @@ pub(crate) struct Upgrade {
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum UpgradeStage {
     /// Nothing but HTTP is spoken.
     #[default]
     No,
@@ -46,7 +46,7 @@ enum Stage {
 impl Upgrade {
     /// Makes as good as new.
     pub(crate) fn clear(&mut self) {
-        self.stage = Stage::No;
+        self.stage = UpgradeStage::No;
         self.protocol.clear();
         self.accept = None;
     }
@@ -58,40 +58,42 @@ impl Upgrade {
 
     /// Whether the endpoint is asked for a tunnel.
     pub(crate) fn is_asked(&self) -> bool {
-        self.stage != Stage::No
+        self.stage != UpgradeStage::No
     }
 
     /// Whether the tunnel leads to the endpoint itself, which is sent no request.
     pub(crate) fn is_open(&self) -> bool {
-        self.stage == Stage::Open
+        self.stage == UpgradeStage::Open
     }
 
     /// Whether the endpoint has agreed.
     pub(crate) fn is_done(&self) -> bool {
-        self.stage == Stage::Done
+        self.stage == UpgradeStage::Done
     }
 
     /// What becomes of the client's connection with the response, if it becomes something else.
     pub(crate) fn switched(&self) -> Option<Switched<'_>> {
         match (self.stage, self.protocol()) {
-            (Stage::Done, Some(protocol)) => Some(Switched::To(protocol)),
-            (Stage::Done, None) => Some(Switched::Tunnel),
+            (UpgradeStage::Done, Some(protocol)) => Some(Switched::To(protocol)),
+            (UpgradeStage::Done, None) => Some(Switched::Tunnel),
             _ => None,
         }
     }
 
     /// What the endpoint's response answers.
-    pub(crate) fn asked(&self, method: Method) -> Asked {
-        Asked { method, has_upgrade: !self.protocol.is_empty() }
+    pub(crate) fn asked(&self, method: Method) -> ResponseContext {
+        ResponseContext { method, has_upgrade: !self.protocol.is_empty() }
     }
 
     /// What the client's response answers.
-    pub(crate) fn asked_by(&self, method: Method, version: Version) -> Asked {
+    pub(crate) fn asked_by(&self, method: Method, version: Version) -> ResponseContext {
         match self.stage {
-            Stage::Done if version == Version::Http2 => Method::Connect.into(),
-            Stage::Done => self.asked(method),
+            UpgradeStage::Done if version == Version::Http2 => Method::Connect.into(),
+            UpgradeStage::Done => self.asked(method),
             // One that is refused may be told so in any way but success, which is seen to elsewhere.
-            Stage::No | Stage::Switch | Stage::Connect | Stage::Open => method.into(),
+            UpgradeStage::No | UpgradeStage::Switch | UpgradeStage::Connect | UpgradeStage::Open => {
+                method.into()
+            }
         }
     }
 }
@@ -112,8 +114,8 @@ pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fa
         upgrade.stage = match action.map_or(Connect::Refuse, |action| action.upgrades.connect) {
             _ if is_shared => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),
             Connect::Refuse => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),
-            Connect::Pass => Stage::Connect,
-            Connect::Open => Stage::Open,
+            Connect::Pass => UpgradeStage::Connect,
+            Connect::Open => UpgradeStage::Open,
         };
         return Ok(());
     }
@@ -128,7 +130,7 @@ pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fa
     };
     match head.upgrades(head_bytes).find(is_takeable) {
         Some(protocol) => {
-            upgrade.stage = Stage::Switch;
+            upgrade.stage = UpgradeStage::Switch;
             upgrade.protocol.extend_from_slice(protocol);
             if protocol.eq_ignore_ascii_case(WEBSOCKET.as_bytes()) {
                 upgrade.accept = key.map(websocket_accept);
@@ -169,7 +171,7 @@ pub(crate) fn check_body(exchange: &mut Exchange, body: RequestBody) -> Result<(
 /// # Errors
 /// As [`check_body`].
 pub(crate) fn check_link(exchange: &mut Exchange) -> Result<(), Fault> {
-    let takes_tunnels = exchange.upstream.as_ref().is_none_or(Upstream::takes_tunnels);
+    let takes_tunnels = exchange.upstream.as_ref().is_none_or(UpstreamChannel::takes_tunnels);
     if exchange.upgrade.is_asked() && !takes_tunnels {
         exchange.upgrade.clear();
         if exchange.head.wants_tunnel() {
@@ -210,7 +212,7 @@ pub(crate) fn hear(exchange: &mut Exchange) -> Result<(), Fault> {
             return Err(Fault::ResponseHead(HeadFault::UnaskedSwitch));
         }
     }
-    upgrade.stage = Stage::Done;
+    upgrade.stage = UpgradeStage::Done;
     Ok(())
 }
 

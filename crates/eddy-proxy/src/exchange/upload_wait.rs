@@ -11,7 +11,7 @@ use crate::exchange::attempt::cluster;
 use crate::exchange::body::BodyProbe;
 use crate::exchange::due::Due;
 use crate::exchange::failover::go_on_or_fail;
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::session::RateGuard;
@@ -60,23 +60,23 @@ fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
 }
 
 /// Waits until the body is there, or enough of it and a slot, while nothing of the cluster is held.
-pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> Phase {
-    let Some(cluster) = cluster(ctx) else { return Phase::Endpoint };
+pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
+    let Some(cluster) = cluster(ctx) else { return ExchangePhase::Endpoint };
     let timeouts = ctx.listener().config.timeouts;
-    let mut passage = Passage {
+    let mut passage = UploadWait {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         slot_due_ms: u64::MAX,
         probe: ctx.exchange.upload.reader.probe(),
     };
     let uploads = Rc::clone(cluster.uploads());
     match passage.run(ctx, &cluster, &uploads).await {
-        Ok(()) => Phase::Endpoint,
+        Ok(()) => ExchangePhase::Endpoint,
         Err(fault) => go_on_or_fail(ctx, fault),
     }
 }
 
 /// A request that waits.
-struct Passage {
+struct UploadWait {
     guard: RateGuard,
     /// When a request whose first part is there has waited for long enough.
     slot_due_ms: u64,
@@ -84,7 +84,7 @@ struct Passage {
     probe: BodyProbe,
 }
 
-impl Passage {
+impl UploadWait {
     async fn run(
         &mut self,
         ctx: &mut ExchangeCx<'_>,

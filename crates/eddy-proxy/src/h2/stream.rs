@@ -6,7 +6,7 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::{ErrorCode, Gone, H2Head, Http2, Reading, Unread};
+use eddy_http::{BodyReadResult, ErrorCode, Gone, H2Head, Http2, Unread};
 use eddy_io::{Buffer, Fill};
 
 use crate::h2::shared::H2Connection;
@@ -77,12 +77,12 @@ impl H2Stream {
     /// As there.
     pub(crate) fn poll_read(&self, cx: &Context<'_>, input: &mut Buffer) -> Poll<io::Result<Fill>> {
         match self.act(|state| state.read(self.id(), input.room()))? {
-            Reading::Bytes(count) => {
+            BodyReadResult::Bytes(count) => {
                 input.fill(count);
                 Poll::Ready(Ok(Fill::Bytes(count)))
             }
-            Reading::End => Poll::Ready(Ok(Fill::End)),
-            Reading::Nothing => {
+            BodyReadResult::End => Poll::Ready(Ok(Fill::End)),
+            BodyReadResult::Nothing => {
                 self.shared.wait(self.id(), cx);
                 Poll::Pending
             }

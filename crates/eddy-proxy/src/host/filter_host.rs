@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use eddy_filter::{
-    CallBond, CallLimits, EDITS_BYTES_MAX, FilterSet, Handle, HandleTable, Host, HostError, Level, Library,
-    MetricKind, MetricRegistry, Outbound, Verdict, Wake,
+    CallBond, CallLimits, EDITS_BYTES_MAX, FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterSet,
+    Handle, HandleTable, HostApi, HostError, MetricKind, MetricRegistry, Verdict, Wake,
 };
 use eddy_io::{SharedPage, monotonic_ms};
 
 use crate::control::limit_bytes;
-use crate::host::inbox::{Inbox, Message, Resumed};
+use crate::host::inbox::{FilterResume, Inbox, WorkerMessage};
 use crate::outbound::{OrderRefusal, Orders, OutboundOrder};
 
 /// Records of the log that one filter may write in a second.
@@ -23,11 +23,11 @@ pub struct FilterHost {
     table: HandleTable,
     inboxes: Box<[Arc<Inbox>]>,
     metrics: MetricRegistry,
-    level: Level,
+    level: FilterLogLevel,
     /// By number of the filter; taken for writing when filters are made.
-    filters: RwLock<Vec<Arc<Writer>>>,
+    filters: RwLock<Vec<Arc<HostedFilter>>>,
     /// What libraries write for no filter of theirs.
-    unnamed: Arc<Writer>,
+    unnamed: Arc<HostedFilter>,
     /// Names of the clusters that filters can send to; written when a plan comes into force.
     clusters: RwLock<Vec<Arc<str>>>,
     orders: Orders,
@@ -38,14 +38,14 @@ pub struct FilterHost {
 
 /// What a filter may write to the log.
 #[derive(Debug)]
-struct Writer {
+struct HostedFilter {
     name: Arc<str>,
     /// What it may have under way of its own.
     calls: RwLock<CallLimits>,
     /// By reason, the second in which a refused request was logged last.
     refusal_told: [AtomicU64; OrderRefusal::COUNT],
     /// What runs it, once a plan has it; it may be that of a plan which is no longer in force.
-    library: RwLock<Option<Weak<dyn Library>>>,
+    library: RwLock<Option<Weak<dyn FilterLibrary>>>,
     /// The second that is counted.
     second: AtomicU64,
     records: AtomicU64,
@@ -54,14 +54,14 @@ struct Writer {
 
 impl FilterHost {
     /// A host for so many workers of so many exchanges each, which logs from `level` on.
-    pub fn new(workers: usize, exchanges_max: usize, level: Level) -> Arc<Self> {
+    pub fn new(workers: usize, exchanges_max: usize, level: FilterLogLevel) -> Arc<Self> {
         Arc::new(Self {
             table: HandleTable::new(workers, exchanges_max),
             inboxes: (0..workers).map(|_| Arc::default()).collect(),
             metrics: MetricRegistry::new(workers),
             level,
             filters: RwLock::default(),
-            unnamed: Arc::new(Writer::new("-")),
+            unnamed: Arc::new(HostedFilter::new("-")),
             clusters: RwLock::default(),
             orders: Orders::default(),
             memory_soft_bytes: AtomicU64::new(0),
@@ -79,7 +79,7 @@ impl FilterHost {
     /// A number for a filter of this name, never given again in this process. 0 stands for no filter.
     pub fn number(&self, name: &str) -> u32 {
         let mut filters = self.filters.write().unwrap_or_else(PoisonError::into_inner);
-        filters.push(Arc::new(Writer::new(name)));
+        filters.push(Arc::new(HostedFilter::new(name)));
         u32::try_from(filters.len()).unwrap_or(u32::MAX)
     }
 
@@ -101,7 +101,7 @@ impl FilterHost {
     }
 
     /// What runs the filter with this number.
-    pub(crate) fn library(&self, number: u32) -> Option<Arc<dyn Library>> {
+    pub(crate) fn library(&self, number: u32) -> Option<Arc<dyn FilterLibrary>> {
         let writer = self.writer(number)?;
         let library = writer.library.read().unwrap_or_else(PoisonError::into_inner);
         library.as_ref()?.upgrade()
@@ -136,7 +136,7 @@ impl FilterHost {
 
     /// Counts a request that is refused, and logs it once a second for each reason.
     #[cold]
-    fn note_refusal(&self, writer: &Writer, filter: u32, refusal: OrderRefusal) {
+    fn note_refusal(&self, writer: &HostedFilter, filter: u32, refusal: OrderRefusal) {
         let CallLimits { per_exchange, background } = writer.call_limits();
         let why = match refusal {
             // The filter's own mistake, which it is told.
@@ -162,18 +162,18 @@ impl FilterHost {
         }
     }
 
-    fn writer(&self, number: u32) -> Option<Arc<Writer>> {
+    fn writer(&self, number: u32) -> Option<Arc<HostedFilter>> {
         let filters = self.filters.read().unwrap_or_else(PoisonError::into_inner);
         filters.get(usize::try_from(number).ok()?.checked_sub(1)?).cloned()
     }
 }
 
-impl Host for FilterHost {
+impl HostApi for FilterHost {
     fn workers(&self) -> usize {
         self.inboxes.len()
     }
 
-    fn level(&self) -> Level {
+    fn level(&self) -> FilterLogLevel {
         self.level
     }
 
@@ -187,12 +187,18 @@ impl Host for FilterHost {
         let inbox = self.inboxes.get(exchange.worker()).ok_or(HostError::Gone)?;
         inbox.leave(edits.len(), || {
             let direction = self.table.claim(exchange, turn)?;
-            Ok(Message::Resumed(Resumed { exchange, direction, turn, verdict, edits: edits.to_vec() }))
+            Ok(WorkerMessage::Resumed(FilterResume {
+                exchange,
+                direction,
+                turn,
+                verdict,
+                edits: edits.to_vec(),
+            }))
         })
     }
 
-    fn log(&self, filter: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
-        if level < self.level || level == Level::Off {
+    fn log(&self, filter: u32, level: FilterLogLevel, text: &[u8]) -> Result<(), HostError> {
+        if level < self.level || level == FilterLogLevel::Off {
             return Ok(());
         }
         // What a library writes while a filter of it runs on a worker is that filter's.
@@ -204,11 +210,11 @@ impl Host for FilterHost {
         }
         let text = String::from_utf8_lossy(text.get(..RECORD_BYTES_MAX).unwrap_or(text));
         match level {
-            Level::Trace => tracing::trace!(filter = name, "{text}"),
-            Level::Debug => tracing::debug!(filter = name, "{text}"),
-            Level::Info => tracing::info!(filter = name, "{text}"),
-            Level::Warn => tracing::warn!(filter = name, "{text}"),
-            Level::Error | Level::Off => tracing::error!(filter = name, "{text}"),
+            FilterLogLevel::Trace => tracing::trace!(filter = name, "{text}"),
+            FilterLogLevel::Debug => tracing::debug!(filter = name, "{text}"),
+            FilterLogLevel::Info => tracing::info!(filter = name, "{text}"),
+            FilterLogLevel::Warn => tracing::warn!(filter = name, "{text}"),
+            FilterLogLevel::Error | FilterLogLevel::Off => tracing::error!(filter = name, "{text}"),
         }
         Ok(())
     }
@@ -221,7 +227,7 @@ impl Host for FilterHost {
         self.memory_soft_bytes.load(Relaxed)
     }
 
-    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+    fn send(&self, request: &FilterOutboundRequest<'_>) -> Result<(), HostError> {
         let is_over = request.exchange.is_some_and(|exchange| !self.table.is_open(exchange));
         if is_over && request.bond == CallBond::Awaited {
             return Err(HostError::Gone);
@@ -243,7 +249,7 @@ impl Host for FilterHost {
             return Err(refusal.error());
         }
         let (filter, token) = (order.filter, order.token);
-        let left = inbox.leave(order.size(), || Ok(Message::Ordered(order)));
+        let left = inbox.leave(order.size(), || Ok(WorkerMessage::Ordered(order)));
         if left.is_err() {
             self.orders.end(filter, token);
         }
@@ -256,7 +262,7 @@ impl Host for FilterHost {
 
     fn wake(&self, wake: Wake) -> Result<(), HostError> {
         let inbox = self.inboxes.get(usize::from(wake.worker)).ok_or(HostError::Unknown)?;
-        inbox.leave(size_of::<Wake>(), || Ok(Message::Wake(wake)))
+        inbox.leave(size_of::<Wake>(), || Ok(WorkerMessage::Wake(wake)))
     }
 }
 
@@ -276,7 +282,7 @@ fn entered() -> u32 {
     WORKER.with(|worker| worker.get().map_or(0, |(page, index)| page.worker(*index).filter.load(Relaxed)))
 }
 
-impl Writer {
+impl HostedFilter {
     fn new(name: &str) -> Self {
         Self {
             name: name.into(),
@@ -332,7 +338,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_resumed_once() {
-        let host = FilterHost::new(2, 16, Level::Info);
+        let host = FilterHost::new(2, 16, FilterLogLevel::Info);
         let handle = host.table().open(1, 0).unwrap();
         host.table().announce(handle, Direction::Request, 3);
         assert_eq!(host.resume(handle, 3, Verdict::Pause, &[]), Err(HostError::Invalid));
@@ -345,13 +351,13 @@ mod tests {
         let mut taken = Vec::new();
         runtime.block_on(host.inbox(1).unwrap().take(&mut taken));
         assert!(
-            matches!(&taken[..], [Message::Resumed(resumed)] if resumed.edits == [1] && resumed.turn == 3)
+            matches!(&taken[..], [WorkerMessage::Resumed(resumed)] if resumed.edits == [1] && resumed.turn == 3)
         );
     }
 
     #[test]
     fn a_filter_that_writes_without_end_is_cut_short() {
-        let host = FilterHost::new(1, 1, Level::Info);
+        let host = FilterHost::new(1, 1, FilterLogLevel::Info);
         let number = host.number("loud");
         assert_eq!(host.name(number).as_deref(), Some("loud"));
         assert_eq!((host.name(0), host.name(number + 1)), (None, None));
@@ -359,11 +365,11 @@ mod tests {
         let written = (0..5000).filter(|_| writer.may_write(7, "loud")).count();
         assert_eq!(written, 1000);
         assert!(writer.may_write(8, "loud"));
-        assert_eq!(host.log(number, Level::Debug, b"below the level"), Ok(()));
+        assert_eq!(host.log(number, FilterLogLevel::Debug, b"below the level"), Ok(()));
     }
     #[test]
     fn records_of_no_filter_are_those_of_the_filter_that_runs() {
-        let host = FilterHost::new(1, 1, Level::Info);
+        let host = FilterHost::new(1, 1, FilterLogLevel::Info);
         let number = host.number("busy");
         let (page, _fd) = SharedPage::create().unwrap();
         let page = Arc::new(page);
@@ -371,16 +377,16 @@ mod tests {
         note_worker(&page, 0);
         assert_eq!(entered(), 0);
         page.worker(0).filter.store(number, Relaxed);
-        assert_eq!(host.log(0, Level::Info, b"from a hook"), Ok(()));
+        assert_eq!(host.log(0, FilterLogLevel::Info, b"from a hook"), Ok(()));
         page.worker(0).filter.store(0, Relaxed);
-        assert_eq!(host.log(0, Level::Info, b"from elsewhere"), Ok(()));
-        let written = |writer: &Writer| writer.records.load(Relaxed);
+        assert_eq!(host.log(0, FilterLogLevel::Info, b"from elsewhere"), Ok(()));
+        let written = |writer: &HostedFilter| writer.records.load(Relaxed);
         assert_eq!((written(&host.writer(number).unwrap()), written(&host.unnamed)), (1, 1));
     }
 
     #[test]
     fn records_of_no_filter_are_bounded_too() {
-        let host = FilterHost::new(1, 1, Level::Off);
+        let host = FilterHost::new(1, 1, FilterLogLevel::Off);
         let full = (0..5000).filter(|_| !host.unnamed.may_write(7, "-")).count();
         assert_eq!(full, 4000);
     }

@@ -9,9 +9,9 @@ use crate::outbound::OutboundOrder;
 
 /// What a worker is told on behalf of filters.
 #[derive(Debug)]
-pub(crate) enum Message {
+pub(crate) enum WorkerMessage {
     /// A paused exchange goes on.
-    Resumed(Resumed),
+    Resumed(FilterResume),
     /// A filter wants something of a cluster.
     Ordered(OutboundOrder),
     /// A library wants to be woken.
@@ -20,7 +20,7 @@ pub(crate) enum Message {
 
 /// How a paused exchange goes on.
 #[derive(Debug)]
-pub(crate) struct Resumed {
+pub(crate) struct FilterResume {
     pub(crate) exchange: Handle,
     pub(crate) direction: Direction,
     pub(crate) turn: u32,
@@ -33,13 +33,13 @@ pub(crate) struct Resumed {
 /// Its lock is held for a push or a swap of vectors; only filters that pause or call out come by here.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    held: Mutex<Held>,
+    held: Mutex<InboxQueue>,
     arrived: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Held {
-    messages: Vec<Message>,
+struct InboxQueue {
+    messages: Vec<WorkerMessage>,
     bytes: usize,
 }
 
@@ -51,7 +51,7 @@ impl Inbox {
     pub(crate) fn leave(
         &self,
         bytes: usize,
-        make: impl FnOnce() -> Result<Message, HostError>,
+        make: impl FnOnce() -> Result<WorkerMessage, HostError>,
     ) -> Result<(), HostError> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.messages.len() >= MESSAGES_MAX || held.bytes + bytes > BYTES_MAX {
@@ -66,7 +66,7 @@ impl Inbox {
     }
 
     /// Waits until there are messages and takes them all, in their order, into `messages`.
-    pub(crate) async fn take(&self, messages: &mut Vec<Message>) {
+    pub(crate) async fn take(&self, messages: &mut Vec<WorkerMessage>) {
         loop {
             {
                 let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,8 +90,8 @@ const BYTES_MAX: usize = 128 * 1024 * 1024;
 mod tests {
     use super::*;
 
-    fn message(turn: u32) -> Message {
-        Message::Resumed(Resumed {
+    fn message(turn: u32) -> WorkerMessage {
+        WorkerMessage::Resumed(FilterResume {
             exchange: Handle::from_number(1),
             direction: Direction::Request,
             turn,
@@ -109,9 +109,9 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut taken = Vec::new();
         runtime.block_on(inbox.take(&mut taken));
-        let turn = |message: &Message| match message {
-            Message::Resumed(resumed) => resumed.turn,
-            Message::Ordered(_) | Message::Wake(_) => u32::MAX,
+        let turn = |message: &WorkerMessage| match message {
+            WorkerMessage::Resumed(resumed) => resumed.turn,
+            WorkerMessage::Ordered(_) | WorkerMessage::Wake(_) => u32::MAX,
         };
         let turns: Vec<u32> = taken.iter().map(turn).collect();
         assert_eq!(turns, [0, 1, 2]);

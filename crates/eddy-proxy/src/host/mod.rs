@@ -9,5 +9,5 @@ mod schedule_tests;
 
 pub use filter_host::FilterHost;
 pub(crate) use filter_host::note_worker;
-pub(crate) use inbox::{Message, Resumed};
+pub(crate) use inbox::{FilterResume, WorkerMessage};
 pub(crate) use slots::Slots;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Wake, Waker};
 
-use eddy_filter::{Direction, EDITS_BYTES_MAX, Handle, Host, HostError, Level, Verdict};
+use eddy_filter::{Direction, EDITS_BYTES_MAX, FilterLogLevel, Handle, HostApi, HostError, Verdict};
 use eddy_upstream::Rng;
 
 use crate::host::inbox::Inbox;
-use crate::host::{FilterHost, Message, Resumed, Slots};
+use crate::host::{FilterHost, FilterResume, Slots, WorkerMessage};
 
 const WORKERS: usize = 3;
 /// Exchanges of a worker at once: few, so that slots are used again and again.
@@ -22,7 +22,7 @@ const EXCHANGES: usize = 12;
 const STALE: usize = 64;
 
 /// What the test knows of an exchange, to hold it against what the real tables say.
-struct Known {
+struct ExpectedExchange {
     handle: Handle,
     turn: u32,
     ways: [KnownWay; 2],
@@ -49,7 +49,7 @@ impl Wake for Flag {
 }
 
 #[derive(Debug, Default)]
-struct Tally {
+struct ScheduleCounts {
     crossings: u64,
     opened: u64,
     closed: u64,
@@ -65,19 +65,19 @@ struct Play {
     host: Arc<FilterHost>,
     slots: Vec<Slots>,
     inboxes: Vec<Arc<Inbox>>,
-    live: Vec<Vec<Known>>,
+    live: Vec<Vec<ExpectedExchange>>,
     stale: VecDeque<(Handle, u32)>,
     number: u64,
     /// What is in an inbox and not delivered yet, by number.
     in_flight: HashMap<u64, Handle>,
-    tally: Tally,
+    tally: ScheduleCounts,
 }
 
 const DIRECTIONS: [Direction; 2] = [Direction::Request, Direction::Response];
 
 impl Play {
     fn new(seed: u64) -> Self {
-        let host = FilterHost::new(WORKERS, EXCHANGES, Level::Off);
+        let host = FilterHost::new(WORKERS, EXCHANGES, FilterLogLevel::Off);
         Self {
             rng: Rng::new(seed),
             slots: (0..WORKERS).map(|_| Slots::default()).collect(),
@@ -86,7 +86,7 @@ impl Play {
             stale: VecDeque::new(),
             number: 0,
             in_flight: HashMap::new(),
-            tally: Tally::default(),
+            tally: ScheduleCounts::default(),
             host,
         }
     }
@@ -113,7 +113,12 @@ impl Play {
         assert_eq!(handle.worker(), worker);
         assert!(self.live.iter().flatten().all(|known| known.handle != handle), "{handle:?} is taken");
         assert!(self.stale.iter().all(|(old, _)| *old != handle), "{handle:?} was used before");
-        self.live[worker].push(Known { handle, turn: 0, ways: Default::default(), woken: Arc::default() });
+        self.live[worker].push(ExpectedExchange {
+            handle,
+            turn: 0,
+            ways: Default::default(),
+            woken: Arc::default(),
+        });
         self.tally.opened += 1;
     }
 
@@ -229,7 +234,7 @@ impl Play {
             }
         }
         for message in messages {
-            let Message::Resumed(resumed) = message else { panic!("nobody ordered anything") };
+            let WorkerMessage::Resumed(resumed) = message else { panic!("nobody ordered anything") };
             let number = number_of(&resumed);
             assert_eq!(
                 self.in_flight.remove(&number),
@@ -343,7 +348,7 @@ impl Play {
     }
 
     /// Lets everything come to its end, and looks that nothing is left.
-    fn finish(mut self) -> Tally {
+    fn finish(mut self) -> ScheduleCounts {
         for worker in 0..WORKERS {
             self.take(worker);
             for index in (0..self.live[worker].len()).rev() {
@@ -373,7 +378,7 @@ impl Play {
 }
 
 /// The number of a resume, by its edits, which say for whom they are.
-fn number_of(resumed: &Resumed) -> u64 {
+fn number_of(resumed: &FilterResume) -> u64 {
     let words: Vec<u64> =
         resumed.edits.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect();
     let [handle, turn, number] = words[..] else { panic!("edits of {} words", words.len()) };
@@ -393,7 +398,7 @@ fn whatever_the_order_everybody_gets_his_own() {
     let (seeds, steps) = if is_long { (100, 100_000_u64) } else { (30, 10_000) };
     let first = variable("EDDY_SEED").unwrap_or(1);
     let seeds = if variable("EDDY_SEED").is_some() { 1 } else { seeds };
-    let mut total = Tally::default();
+    let mut total = ScheduleCounts::default();
     for seed in first..first + seeds {
         let played = std::panic::catch_unwind(|| {
             let mut play = Play::new(seed);
@@ -406,7 +411,7 @@ fn whatever_the_order_everybody_gets_his_own() {
         total.add(&tally);
     }
     println!("{} steps of {seeds} seeds: {total:?}", steps * seeds);
-    let Tally { came, refused, orphans, timeouts, .. } = total;
+    let ScheduleCounts { came, refused, orphans, timeouts, .. } = total;
     assert!([came, refused, orphans, timeouts].iter().all(|count| *count > steps / 100), "{total:?}");
 }
 
@@ -457,7 +462,7 @@ impl Play {
     }
 }
 
-impl Tally {
+impl ScheduleCounts {
     fn add(&mut self, other: &Self) {
         self.crossings += other.crossings;
         self.opened += other.opened;
@@ -474,7 +479,7 @@ impl Tally {
 #[test]
 fn of_threads_that_resume_and_a_worker_that_gives_up_one_wins() {
     let rounds = if variable("EDDY_SOAK").is_some() { 400_000 } else { 10_000 };
-    let host = FilterHost::new(1, 4, Level::Off);
+    let host = FilterHost::new(1, 4, FilterLogLevel::Off);
     let mut slots = Slots::default();
     let inbox = host.inbox(0).unwrap();
     let barrier = std::sync::Barrier::new(5);
@@ -515,7 +520,7 @@ fn of_threads_that_resume_and_a_worker_that_gives_up_one_wins() {
             // A panic here would leave the others at the barrier for ever.
             let is_right = messages.len() == usize::from(!is_unclaimed)
                 && messages.iter().all(|message| {
-                    let Message::Resumed(resumed) = message else { return false };
+                    let WorkerMessage::Resumed(resumed) = message else { return false };
                     (resumed.exchange, resumed.direction, resumed.turn) == (handle, direction, turn)
                         && resumed.edits.starts_with(&handle.number().to_le_bytes())
                 });

@@ -4,20 +4,20 @@ use std::task::Waker;
 
 use eddy_filter::{Direction, Handle, HandleTable};
 
-use crate::host::Resumed;
+use crate::host::FilterResume;
 
 /// A worker's slots: which exchange is in each, whom to wake, and what has come for it.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
-    entries: Vec<Entry>,
+    entries: Vec<ExchangeSlot>,
     free: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
-struct Entry {
+struct ExchangeSlot {
     exchange: Option<Handle>,
     waker: Option<Waker>,
-    arrived: [Option<Resumed>; 2],
+    arrived: [Option<FilterResume>; 2],
 }
 
 impl Slots {
@@ -26,7 +26,7 @@ impl Slots {
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None if self.entries.len() < table.slots_max() => {
-                self.entries.push(Entry::default());
+                self.entries.push(ExchangeSlot::default());
                 self.entries.len() - 1
             }
             None => return None,
@@ -42,13 +42,13 @@ impl Slots {
         if let Some(entry) =
             self.entries.get_mut(handle.slot()).filter(|entry| entry.exchange == Some(handle))
         {
-            *entry = Entry::default();
+            *entry = ExchangeSlot::default();
             self.free.push(handle.slot());
         }
     }
 
     /// Passes on what a filter said; whether anybody waits for it.
-    pub(crate) fn deliver(&mut self, resumed: Resumed) -> bool {
+    pub(crate) fn deliver(&mut self, resumed: FilterResume) -> bool {
         let entry = self.entries.get_mut(resumed.exchange.slot());
         let Some(entry) = entry.filter(|entry| entry.exchange == Some(resumed.exchange)) else {
             return false;
@@ -70,7 +70,7 @@ impl Slots {
         direction: Direction,
         turn: u32,
         waker: &Waker,
-    ) -> Option<Resumed> {
+    ) -> Option<FilterResume> {
         let entry = self.entries.get_mut(handle.slot()).filter(|entry| entry.exchange == Some(handle))?;
         let arrived = entry.arrived.get_mut(direction as usize)?.take();
         if let Some(resumed) = arrived.filter(|resumed| resumed.turn == turn) {
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
     use eddy_filter::Verdict;
 
-    fn resumed(exchange: Handle, turn: u32) -> Resumed {
-        Resumed {
+    fn resumed(exchange: Handle, turn: u32) -> FilterResume {
+        FilterResume {
             exchange,
             direction: Direction::Response,
             turn,

@@ -11,6 +11,6 @@ mod shared;
 mod upstream;
 
 pub(crate) use open::Opening;
-pub(crate) use registry::{EndpointKey, Found, SharedLinks};
+pub(crate) use registry::{EndpointKey, LinkLookup, SharedLinks};
 pub(crate) use shared::LinkStream;
-pub(crate) use upstream::Upstream;
+pub(crate) use upstream::UpstreamChannel;

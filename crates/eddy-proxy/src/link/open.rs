@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::fault::Fault;
 use crate::link::registry::EndpointKey;
-use crate::link::serve::{Ended, Serving};
+use crate::link::serve::{LinkDriver, UpstreamLinkEnd};
 use crate::link::shared::SharedLink;
 use crate::worker::{EndpointGuard, Worker, WorkerCluster};
 
@@ -40,7 +40,7 @@ impl Opening {
     /// # Errors
     /// Why there is no link.
     pub(crate) async fn wait(&self) -> Result<(), Fault> {
-        let _waiting = Waiting::begin(&self.waiting);
+        let _waiting = LinkWaiterGuard::begin(&self.waiting);
         loop {
             if let Some(outcome) = self.outcome.get() {
                 return outcome;
@@ -60,7 +60,7 @@ impl Opening {
         let opening = Rc::new(Self::default());
         let cluster = Rc::clone(guard.cluster());
         cluster.shared().borrow_mut().begin(key, &opening);
-        let task = Task {
+        let task = LinkTask {
             worker: Rc::clone(worker),
             cluster,
             address: guard.address.clone(),
@@ -74,23 +74,23 @@ impl Opening {
 }
 
 /// Counts one who waits.
-struct Waiting<'c>(&'c Cell<u32>);
+struct LinkWaiterGuard<'c>(&'c Cell<u32>);
 
-impl<'c> Waiting<'c> {
+impl<'c> LinkWaiterGuard<'c> {
     fn begin(count: &'c Cell<u32>) -> Self {
         count.set(count.get() + 1);
         Self(count)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for LinkWaiterGuard<'_> {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
 }
 
 /// The task of a link, from before it is established.
-struct Task {
+struct LinkTask {
     worker: Rc<Worker>,
     cluster: Rc<WorkerCluster>,
     address: ResolvedAddress,
@@ -99,7 +99,7 @@ struct Task {
     opening: Rc<Opening>,
 }
 
-impl Task {
+impl LinkTask {
     async fn run(self, place: LinkPlace) {
         let established = timeout(self.cluster.config.connect_timeout, self.establish()).await;
         let Self { worker, cluster, address, key, opening, .. } = self;
@@ -123,7 +123,7 @@ impl Task {
                 opening.end(Ok(()));
                 // Whoever waited has no need of it any more.
                 drop(opening);
-                if let Ended::Broken(fault) = serving.run().await {
+                if let UpstreamLinkEnd::Broken(fault) = serving.run().await {
                     cluster.series.http2_links_broken.increment();
                     cluster.tell_broken(&address, fault, worker.timers.now_ms());
                 }
@@ -143,12 +143,12 @@ impl Task {
         let now_ms = worker.timers.now_ms();
         let state = Http2::client(scheme, limits(), now_ms);
         let link = Rc::new(SharedLink::new(state, cluster.config.pool.requests_max, now_ms));
-        let mut serving = Box::new(Serving::new(&link, worker, &cluster.config, stream));
+        let mut serving = Box::new(LinkDriver::new(&link, worker, &cluster.config, stream));
         match serving.settle().await {
             Ok(()) => Ok(Established::Framed(link, serving)),
             Err(ended) => {
                 serving.close();
-                if ended == Ended::Alert {
+                if ended == UpstreamLinkEnd::Alert {
                     return Err(Fault::TlsAlert);
                 }
                 cluster.tell_strange(address, worker.timers.now_ms());
@@ -162,7 +162,7 @@ impl Task {
 enum Established {
     /// The endpoint would rather speak HTTP/1 here.
     Declined(Stream),
-    Framed(Rc<SharedLink>, Box<Serving>),
+    Framed(Rc<SharedLink>, Box<LinkDriver>),
 }
 
 /// Whether HTTP/2 is what was agreed on, or need not be agreed on.

@@ -35,7 +35,7 @@ struct EndpointLinks {
 
 /// What there is for an exchange.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum LinkLookup {
     /// A stream.
     Stream(LinkStream),
     /// A link that is being established, and has room.
@@ -51,18 +51,18 @@ impl SharedLinks {
     ///
     /// # Cost
     /// Linear in the links to the endpoint; no allocation but for one seen for the first time.
-    pub(crate) fn find(&mut self, key: EndpointKey, now_ms: u64) -> Found {
+    pub(crate) fn find(&mut self, key: EndpointKey, now_ms: u64) -> LinkLookup {
         let endpoint = self.endpoints.entry(key).or_default();
         endpoint.links.retain(|link| !link.is_closed());
         if let Some(stream) = endpoint.links.iter().find_map(SharedLink::take) {
-            return Found::Stream(stream);
+            return LinkLookup::Stream(stream);
         }
         if endpoint.declined_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < DECLINED_MS) {
-            return Found::Declined;
+            return LinkLookup::Declined;
         }
         match &endpoint.opening {
-            Some(opening) if opening.has_room() => Found::Opening(Rc::clone(opening)),
-            Some(_) | None => Found::Nothing,
+            Some(opening) if opening.has_room() => LinkLookup::Opening(Rc::clone(opening)),
+            Some(_) | None => LinkLookup::Nothing,
         }
     }
 

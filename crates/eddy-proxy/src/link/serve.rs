@@ -19,7 +19,7 @@ const READS_AT_ONCE: usize = 16;
 
 /// How a link has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum UpstreamLinkEnd {
     /// One side has closed it.
     Closed,
     /// By an alert of TLS.
@@ -30,7 +30,7 @@ pub(super) enum Ended {
 
 /// What a link is doing, as far as its deadlines go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum LinkPhase {
     /// Nobody has a stream.
     Quiet,
     Busy,
@@ -41,7 +41,7 @@ enum Phase {
 }
 
 /// Reads and writes for a link.
-pub(super) struct Serving {
+pub(super) struct LinkDriver {
     link: Rc<SharedLink>,
     worker: Rc<Worker>,
     /// How long it is kept while nobody has a stream.
@@ -53,12 +53,12 @@ pub(super) struct Serving {
     /// What was read and is no whole frame; without capacity while nothing is held.
     input: Buffer,
     fault: Option<Http2Fault>,
-    phase: Phase,
+    phase: LinkPhase,
     /// When the phase began.
     since_ms: u64,
 }
 
-impl Serving {
+impl LinkDriver {
     /// A link over a stream that was just connected.
     pub(super) fn new(
         link: &Rc<SharedLink>,
@@ -75,7 +75,7 @@ impl Serving {
             timer: worker.timers.timer(),
             input: Buffer::default(),
             fault: None,
-            phase: Phase::Busy,
+            phase: LinkPhase::Busy,
             since_ms: worker.timers.now_ms(),
         }
     }
@@ -84,7 +84,7 @@ impl Serving {
     ///
     /// # Errors
     /// How the link has ended instead.
-    pub(super) async fn settle(&mut self) -> Result<(), Ended> {
+    pub(super) async fn settle(&mut self) -> Result<(), UpstreamLinkEnd> {
         poll_fn(|cx| match self.poll(cx) {
             Poll::Ready(ended) => Poll::Ready(Err(ended)),
             Poll::Pending if self.link.framed.look(|state| state.is_settled()) => Poll::Ready(Ok(())),
@@ -94,7 +94,7 @@ impl Serving {
     }
 
     /// Goes on until one side ends the link.
-    pub(super) async fn run(&mut self) -> Ended {
+    pub(super) async fn run(&mut self) -> UpstreamLinkEnd {
         poll_fn(|cx| self.poll(cx)).await
     }
 
@@ -106,7 +106,7 @@ impl Serving {
     }
 
     /// Reads and writes what there is; ready once the link has ended.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ended> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<UpstreamLinkEnd> {
         let link = Rc::clone(&self.link);
         link.framed.register(cx);
         self.timer.register(cx);
@@ -117,19 +117,23 @@ impl Serving {
             let written = self.poll_write(cx);
             if let Some(fault) = self.fault {
                 // Who breaks the protocol is told at once or not at all.
-                return Poll::Ready(Ended::Broken(fault));
+                return Poll::Ready(UpstreamLinkEnd::Broken(fault));
             }
             if let Poll::Ready(Err(_)) = written {
-                return Poll::Ready(Ended::Closed);
+                return Poll::Ready(UpstreamLinkEnd::Closed);
             }
             if link.framed.look(|state| state.is_over()) {
-                return if written.is_ready() { Poll::Ready(Ended::Closed) } else { self.poll_deadline() };
+                return if written.is_ready() {
+                    Poll::Ready(UpstreamLinkEnd::Closed)
+                } else {
+                    self.poll_deadline()
+                };
             }
             // It reads on while it can't write: two who wait for each other would wait for ever.
             match self.poll_read(cx) {
                 Poll::Ready(Ok(Fill::Bytes(_))) => self.take(),
-                Poll::Ready(Err(error)) if is_alert(&error) => return Poll::Ready(Ended::Alert),
-                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(Ended::Closed),
+                Poll::Ready(Err(error)) if is_alert(&error) => return Poll::Ready(UpstreamLinkEnd::Alert),
+                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(UpstreamLinkEnd::Closed),
                 Poll::Pending => return self.poll_deadline(),
             }
         }
@@ -161,8 +165,8 @@ impl Serving {
             let written = ready!(link.framed.look(|state| stream.poll_write(cx, state.output())))?;
             link.framed.update(|state| state.written(written));
             // It does take something.
-            if *phase == Phase::Stuck {
-                *phase = Phase::Busy;
+            if *phase == LinkPhase::Stuck {
+                *phase = LinkPhase::Busy;
             }
         }
         Poll::Ready(Ok(()))
@@ -185,26 +189,26 @@ impl Serving {
     }
 
     /// Sets the timer to what is due next, or does what was due.
-    fn poll_deadline(&mut self) -> Poll<Ended> {
+    fn poll_deadline(&mut self) -> Poll<UpstreamLinkEnd> {
         let now_ms = self.worker.timers.now_ms();
         let (is_over, is_written) =
             self.link.framed.look(|state| (state.is_over(), state.output().is_empty()));
         let phase = match () {
-            () if is_over => Phase::Over,
-            () if !is_written => Phase::Stuck,
-            () if self.link.is_at_rest() => Phase::Quiet,
-            () => Phase::Busy,
+            () if is_over => LinkPhase::Over,
+            () if !is_written => LinkPhase::Stuck,
+            () if self.link.is_at_rest() => LinkPhase::Quiet,
+            () => LinkPhase::Busy,
         };
         if phase != self.phase {
             self.phase = phase;
             self.since_ms = now_ms;
         }
         let patience_ms = match phase {
-            Phase::Quiet => self.idle_ms,
+            LinkPhase::Quiet => self.idle_ms,
             // Exchanges have deadlines of their own.
-            Phase::Busy => return Poll::Pending,
-            Phase::Stuck => self.stuck_ms,
-            Phase::Over => CLOSE_MS,
+            LinkPhase::Busy => return Poll::Pending,
+            LinkPhase::Stuck => self.stuck_ms,
+            LinkPhase::Over => CLOSE_MS,
         };
         // The worker's clock may be a tick behind.
         let due_ms = self.since_ms.saturating_add(patience_ms).saturating_add(TICK_MS);
@@ -212,11 +216,11 @@ impl Serving {
             self.timer.arm_at(due_ms);
             return Poll::Pending;
         }
-        if phase == Phase::Quiet {
+        if phase == LinkPhase::Quiet {
             // It says goodbye in the next round.
             self.link.retire();
             return Poll::Pending;
         }
-        Poll::Ready(Ended::Closed)
+        Poll::Ready(UpstreamLinkEnd::Closed)
     }
 }

@@ -17,14 +17,14 @@ use crate::session::DuplexStream;
 /// The request is written by [`Self::poll_request`]; what comes back, heads as text and bodies, is read by [`Self::poll_fill`] and
 /// ends by [`Self::end_body`].
 #[derive(Debug)]
-pub(crate) enum Upstream {
+pub(crate) enum UpstreamChannel {
     /// A link of HTTP/1.
     Link(Link),
     /// A stream of a link of HTTP/2.
     Stream(LinkStream),
 }
 
-impl Upstream {
+impl UpstreamChannel {
     /// What is spoken.
     pub(crate) fn version(&self) -> Version {
         match self {
@@ -125,7 +125,7 @@ impl Upstream {
 }
 
 /// An endpoint at the end of a tunnel.
-impl DuplexStream for Upstream {
+impl DuplexStream for UpstreamChannel {
     fn plain(&self) -> Option<&Stream> {
         self.plain_stream().and_then(DuplexStream::plain)
     }

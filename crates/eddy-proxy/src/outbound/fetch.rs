@@ -12,9 +12,9 @@ use eddy_http::{
 use eddy_io::{Buffer, Fill};
 use eddy_upstream::{LimitKind, Tried};
 
-use crate::exchange::{BodyReader, Framing, Pump};
+use crate::exchange::{BodyReader, OutputFraming, Pump};
 use crate::fault::Fault;
-use crate::link::Upstream;
+use crate::link::UpstreamChannel;
 use crate::outbound::OutboundOrder;
 use crate::outbound::serve::Reason;
 use crate::worker::{EndpointGuard, LinkWanted, Worker, WorkerCluster, now};
@@ -28,7 +28,7 @@ const INTERIM_MAX: usize = 16;
 
 /// A whole answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct FetchResponse {
     pub(crate) head: ResponseHead,
     pub(crate) head_bytes: Vec<u8>,
     pub(crate) body: Vec<u8>,
@@ -38,7 +38,7 @@ pub(crate) struct Answer {
 
 /// A request as it is sent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent<'r> {
+pub(crate) struct FetchRequest<'r> {
     pub(crate) method: Method,
     /// Whether it may be sent again.
     pub(crate) is_repeatable: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Sent<'r> {
 }
 
 /// Why an attempt brought no answer.
-enum Broken {
+enum FetchFailure {
     /// A link that had been used before closed before the first byte of an answer. The endpoint may have seen the request.
     Stale,
     /// The endpoint said that it has not looked at the request: its stream is above the last one of a GOAWAY.
@@ -62,12 +62,13 @@ enum Broken {
 ///
 /// # Errors
 /// A word that tells why there is none.
-pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<Answer, Reason> {
+pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<FetchResponse, Reason> {
     let cluster = worker.plan().cluster_named(&order.cluster).cloned().ok_or("unknown_cluster")?;
     let request = write(worker, order)?;
     let is_repeatable = order.method.is_idempotent() && order.body.is_empty();
     let head_bytes = request.len() - order.body.len();
-    send(worker, &cluster, &Sent { method: order.method, is_repeatable, bytes: &request, head_bytes }).await
+    send(worker, &cluster, &FetchRequest { method: order.method, is_repeatable, bytes: &request, head_bytes })
+        .await
 }
 
 /// Sends a request to an endpoint of a cluster and reads the whole answer. The request is sent again, at most
@@ -78,8 +79,8 @@ pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<
 pub(crate) async fn send(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
-    sent: &Sent<'_>,
-) -> Result<Answer, Reason> {
+    sent: &FetchRequest<'_>,
+) -> Result<FetchResponse, Reason> {
     let mut tried = Tried::new();
     let mut wanted = if sent.is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
     let mut retries = 0;
@@ -89,11 +90,11 @@ pub(crate) async fn send(
         match attempt(worker, cluster, sent, wanted, &mut tried).await {
             Ok(answer) => return Ok(answer),
             // Those beside it in the pool may be closed as well.
-            Err(Broken::Stale) if sent.is_repeatable && may_retry => wanted = LinkWanted::New,
-            Err(Broken::Unprocessed) if may_retry => {}
-            Err(Broken::Stale) => return Err(Fault::LinkStale.reason()),
-            Err(Broken::Unprocessed) => return Err(Fault::LinkLeft.reason()),
-            Err(Broken::Failed(reason)) => return Err(reason),
+            Err(FetchFailure::Stale) if sent.is_repeatable && may_retry => wanted = LinkWanted::New,
+            Err(FetchFailure::Unprocessed) if may_retry => {}
+            Err(FetchFailure::Stale) => return Err(Fault::LinkStale.reason()),
+            Err(FetchFailure::Unprocessed) => return Err(Fault::LinkLeft.reason()),
+            Err(FetchFailure::Failed(reason)) => return Err(reason),
         }
     }
 }
@@ -139,16 +140,16 @@ fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
 async fn attempt(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
-    sent: &Sent<'_>,
+    sent: &FetchRequest<'_>,
     wanted: LinkWanted,
     tried: &mut Tried,
-) -> Result<Answer, Broken> {
+) -> Result<FetchResponse, FetchFailure> {
     let now_ms = worker.timers.now_ms();
-    let admitted = cluster.take(LimitKind::Requests).map_err(|fault| Broken::Failed(fault.reason()))?;
+    let admitted = cluster.take(LimitKind::Requests).map_err(|fault| FetchFailure::Failed(fault.reason()))?;
     let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
     let guard = lease
         .and_then(|lease| EndpointGuard::begin(cluster, lease, admitted))
-        .ok_or(Broken::Failed("no_endpoint"))?;
+        .ok_or(FetchFailure::Failed("no_endpoint"))?;
     let mut upstream = obtain(worker, &guard, wanted).await?;
     let mut input = worker.buffers.take_large();
     let read = converse(worker, &mut upstream, sent, &mut input).await;
@@ -162,14 +163,14 @@ async fn attempt(
             } else {
                 guard.succeeded(now_ms)
             }
-            if let (true, true, Upstream::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
+            if let (true, true, UpstreamChannel::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
                 let id = guard.lease().endpoint();
                 cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
             }
             Ok(answer)
         }
         Err(broken) => {
-            if matches!(broken, Broken::Failed(_)) {
+            if matches!(broken, FetchFailure::Failed(_)) {
                 guard.failed(now_ms);
             }
             Err(broken)
@@ -177,33 +178,41 @@ async fn attempt(
     }
 }
 
-async fn obtain(worker: &Rc<Worker>, guard: &EndpointGuard, wanted: LinkWanted) -> Result<Upstream, Broken> {
+async fn obtain(
+    worker: &Rc<Worker>,
+    guard: &EndpointGuard,
+    wanted: LinkWanted,
+) -> Result<UpstreamChannel, FetchFailure> {
     worker.obtain(guard, wanted).await.map_err(|fault| {
         if fault.blames_endpoint() {
             guard.failed(worker.timers.now_ms());
         }
-        Broken::Failed(fault.reason())
+        FetchFailure::Failed(fault.reason())
     })
 }
 
 /// Why there is no byte of an answer.
-fn unanswered(upstream: &Upstream) -> Broken {
-    match upstream.broken() {
-        Fault::LinkStale => Broken::Stale,
-        Fault::LinkLeft => Broken::Unprocessed,
-        fault => Broken::Failed(fault.reason()),
+fn unanswered(upstream: &UpstreamChannel) -> FetchFailure {
+    let fault = upstream.broken();
+    if fault == Fault::LinkStale {
+        FetchFailure::Stale
+    } else if fault == Fault::LinkLeft {
+        FetchFailure::Unprocessed
+    } else {
+        FetchFailure::Failed(fault.reason())
     }
 }
 
 /// Writes the request and reads the answer.
 async fn converse(
     worker: &Worker,
-    upstream: &mut Upstream,
-    sent: &Sent<'_>,
+    upstream: &mut UpstreamChannel,
+    sent: &FetchRequest<'_>,
     input: &mut Buffer,
-) -> Result<Answer, Broken> {
+) -> Result<FetchResponse, FetchFailure> {
     let mut upload = Pump::default();
-    let framing = if upstream.version() == Version::Http2 { Framing::Frames } else { Framing::Plain };
+    let framing =
+        if upstream.version() == Version::Http2 { OutputFraming::Frames } else { OutputFraming::Plain };
     upload.stage_whole(sent.bytes, sent.head_bytes, framing);
     let written = poll_fn(|cx| {
         while upload.has_output() {
@@ -222,11 +231,11 @@ async fn converse(
         if let Some(has_body) = upstream.framed_body() {
             head.note_framed(has_body);
         }
-        match parsed.map_err(|_| Broken::Failed("response_head"))? {
+        match parsed.map_err(|_| FetchFailure::Failed("response_head"))? {
             Some(length) if head.is_interim() => {
                 interims += 1;
                 if interims > INTERIM_MAX {
-                    return Err(Broken::Failed("interim_flood"));
+                    return Err(FetchFailure::Failed("interim_flood"));
                 }
                 input.consume(length);
             }
@@ -241,7 +250,7 @@ async fn converse(
                     return Err(if was_empty {
                         unanswered(upstream)
                     } else {
-                        Broken::Failed("response_cut")
+                        FetchFailure::Failed("response_cut")
                     });
                 }
             }
@@ -251,13 +260,13 @@ async fn converse(
     reader.begin_response(head.body_read());
     let mut body = Vec::new();
     while !reader.is_done() {
-        let piece = reader.next(input.held()).map_err(|_| Broken::Failed("response_chunk"))?;
+        let piece = reader.next(input.held()).map_err(|_| FetchFailure::Failed("response_chunk"))?;
         input.consume(piece.skip);
         if piece.data > 0 {
             body.extend_from_slice(input.held().get(..piece.data).unwrap_or_default());
             input.consume(piece.data);
             if body.len() > ANSWER_BYTES_MAX {
-                return Err(Broken::Failed("response_too_large"));
+                return Err(FetchFailure::Failed("response_too_large"));
             }
         } else if !reader.is_done() {
             let may_go_on = match fill(worker, upstream, input).await {
@@ -266,13 +275,13 @@ async fn converse(
                 Filled::Broken => false,
             };
             if !may_go_on {
-                return Err(Broken::Failed("response_cut"));
+                return Err(FetchFailure::Failed("response_cut"));
             }
         }
     }
     let in_head = GrpcEnd::of(head.fields(&head_bytes));
     let grpc_end = if in_head == GrpcEnd::Untold { GrpcEnd::of(reader.trailers()) } else { in_head };
-    Ok(Answer { head, head_bytes, body, grpc_end })
+    Ok(FetchResponse { head, head_bytes, body, grpc_end })
 }
 
 /// What reading more has brought.
@@ -283,7 +292,7 @@ enum Filled {
     Broken,
 }
 
-async fn fill(worker: &Worker, upstream: &mut Upstream, input: &mut Buffer) -> Filled {
+async fn fill(worker: &Worker, upstream: &mut UpstreamChannel, input: &mut Buffer) -> Filled {
     if input.room().is_empty() {
         let capacity = input.capacity();
         input.grow(capacity * 2);

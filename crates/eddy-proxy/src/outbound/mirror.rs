@@ -6,7 +6,7 @@ use std::time::Duration;
 use eddy_http::Method;
 use tokio::time::timeout;
 
-use crate::outbound::fetch::{Sent, send};
+use crate::outbound::fetch::{FetchRequest, send};
 use crate::worker::{Worker, WorkerCluster};
 
 /// A copy of a request.
@@ -26,7 +26,7 @@ pub(crate) async fn mirror(worker: Rc<Worker>, copied: Copied) {
     let Copied { cluster, method, has_body, request, head_bytes } = copied;
     worker.mirrors.set(worker.mirrors.get() + 1);
     let is_repeatable = method.is_idempotent() && !has_body;
-    let sent = Sent { method, is_repeatable, bytes: &request, head_bytes };
+    let sent = FetchRequest { method, is_repeatable, bytes: &request, head_bytes };
     let answered = timeout(TIMEOUT, send(&worker, &cluster, &sent)).await;
     if answered.is_ok_and(|answer| answer.is_ok()) {
         worker.series.mirrors_sent.increment();

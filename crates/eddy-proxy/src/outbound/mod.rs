@@ -7,7 +7,7 @@ mod order;
 mod serve;
 mod wake;
 
-pub(crate) use fetch::{Sent, send};
+pub(crate) use fetch::{FetchRequest, send};
 pub(crate) use mirror::{Copied, mirror};
 pub(crate) use order::{OrderRefusal, Orders, OutboundOrder};
 pub(crate) use serve::serve;

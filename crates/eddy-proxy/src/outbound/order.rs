@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_filter::{CallBond, CallLimits, Handle, HostError, Outbound};
+use eddy_filter::{CallBond, CallLimits, FilterOutboundRequest, Handle, HostError};
 use eddy_http::{FieldEdits, Method};
 use tokio::sync::Notify;
 
@@ -48,14 +48,14 @@ pub(crate) struct Orders {
 /// Every request under way, and how many there are of each filter and exchange.
 #[derive(Debug, Default)]
 struct Book {
-    known: HashMap<(u32, u64), Known>,
+    known: HashMap<(u32, u64), OrderState>,
     filters: HashMap<u32, u32>,
     background: HashMap<u32, u32>,
     exchanges: HashMap<(u32, Handle), u32>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct OrderState {
     given_up: Arc<Notify>,
     exchange: Option<Handle>,
     is_background: bool,
@@ -81,7 +81,7 @@ impl OutboundOrder {
     ///
     /// # Errors
     /// [`HostError::Invalid`] or [`HostError::TooLarge`].
-    pub(crate) fn check(request: &Outbound<'_>) -> Result<Self, HostError> {
+    pub(crate) fn check(request: &FilterOutboundRequest<'_>) -> Result<Self, HostError> {
         let mut edits = FieldEdits::new();
         let mut bytes = request.body.len() + request.target.len() + request.authority.len();
         for (name, value) in &request.fields {
@@ -152,7 +152,8 @@ impl Orders {
         if of(&book.filters, order.filter) >= FILTER_ORDERS_MAX {
             return Err(OrderRefusal::Filter);
         }
-        let known = Known { given_up: Arc::clone(&order.given_up), exchange: order.exchange, is_background };
+        let known =
+            OrderState { given_up: Arc::clone(&order.given_up), exchange: order.exchange, is_background };
         book.known.insert((order.filter, order.token), known);
         add(&mut book.filters, order.filter);
         if let Some(place) = place {
@@ -184,7 +185,8 @@ impl Orders {
     /// Ends an order; whether nobody has ended it before. Who ends it tells of the end, and nobody else does.
     pub(crate) fn end(&self, filter: u32, token: u64) -> bool {
         let mut book = self.lock();
-        let Some(Known { given_up, exchange, is_background }) = book.known.remove(&(filter, token)) else {
+        let Some(OrderState { given_up, exchange, is_background }) = book.known.remove(&(filter, token))
+        else {
             return false;
         };
         take(&mut book.filters, filter);
@@ -239,8 +241,8 @@ fn take<K: Eq + Hash>(counts: &mut HashMap<K, u32>, key: K) {
 mod tests {
     use super::*;
 
-    fn outbound<'a>(target: &'a [u8], fields: Vec<(&'a [u8], &'a [u8])>) -> Outbound<'a> {
-        Outbound {
+    fn outbound<'a>(target: &'a [u8], fields: Vec<(&'a [u8], &'a [u8])>) -> FilterOutboundRequest<'a> {
+        FilterOutboundRequest {
             filter: 1,
             token: 2,
             exchange: None,
@@ -292,8 +294,14 @@ mod tests {
 
     fn order(filter: u32, token: u64, exchange: Option<u64>, bond: CallBond) -> OutboundOrder {
         let exchange = exchange.map(Handle::from_number);
-        OutboundOrder::check(&Outbound { filter, token, exchange, bond, ..outbound(b"/", Vec::new()) })
-            .unwrap()
+        OutboundOrder::check(&FilterOutboundRequest {
+            filter,
+            token,
+            exchange,
+            bond,
+            ..outbound(b"/", Vec::new())
+        })
+        .unwrap()
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{CallBond, Event, EventKind, Library};
+use eddy_filter::{CallBond, EventKind, FilterEvent, FilterLibrary};
 use eddy_http::Fields;
 use tokio::time::timeout;
 
 use crate::outbound::OutboundOrder;
-use crate::outbound::fetch::{Answer, fetch};
+use crate::outbound::fetch::{FetchResponse, fetch};
 use crate::worker::Worker;
 
 /// Why there is no answer, in a word.
@@ -57,8 +57,13 @@ fn abandoned(worker: &Worker, order: &OutboundOrder) -> Option<Reason> {
     }
 }
 
-fn tell(worker: &Worker, library: &dyn Library, order: &OutboundOrder, ended: &Result<Answer, Reason>) {
-    let event = Event {
+fn tell(
+    worker: &Worker,
+    library: &dyn FilterLibrary,
+    order: &OutboundOrder,
+    ended: &Result<FetchResponse, Reason>,
+) {
+    let event = FilterEvent {
         kind: EventKind::Response,
         filter: order.filter,
         token: order.token,
@@ -70,8 +75,10 @@ fn tell(worker: &Worker, library: &dyn Library, order: &OutboundOrder, ended: &R
     match ended {
         Ok(answer) => {
             let fields = answer.head.fields(&answer.head_bytes);
-            library.event(&Event { status: answer.head.status, fields, body: &answer.body, ..event });
+            library.event(&FilterEvent { status: answer.head.status, fields, body: &answer.body, ..event });
         }
-        Err(reason) => library.event(&Event { kind: EventKind::Failed, body: reason.as_bytes(), ..event }),
+        Err(reason) => {
+            library.event(&FilterEvent { kind: EventKind::Failed, body: reason.as_bytes(), ..event })
+        }
     }
 }

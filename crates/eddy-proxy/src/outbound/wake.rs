@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use eddy_filter::{Event, EventKind, Wake};
+use eddy_filter::{EventKind, FilterEvent, Wake};
 use eddy_http::Fields;
 use tokio::time::sleep;
 
@@ -19,7 +19,7 @@ pub(crate) async fn wake(worker: Rc<Worker>, wake: Wake) {
     // Who watches the worker is to know whose fault it is if it does not come back.
     let current = &worker.page.worker(worker.index).filter;
     current.store(wake.filter, Relaxed);
-    library.event(&Event {
+    library.event(&FilterEvent {
         kind: EventKind::Woken,
         filter: wake.filter,
         token: wake.token,

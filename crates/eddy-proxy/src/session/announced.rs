@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::task::{Poll, ready};
 
 use eddy_io::{
-    PROXY_HEADER_BYTES_MAX, Peer, ProxyHeader, ProxyHeaderFault, Stream, Timer, read_proxy_header,
+    PROXY_HEADER_BYTES_MAX, PeerAddress, ProxyHeader, ProxyHeaderFault, Stream, Timer, read_proxy_header,
 };
 
 /// Why a connection that has to begin with a header is closed.
@@ -30,10 +30,10 @@ pub(crate) enum Unannounced {
 /// [`Unannounced`].
 pub(crate) async fn announced(
     stream: &mut Stream,
-    peer: Peer,
+    peer: PeerAddress,
     timer: &Timer,
     timeout_ms: u64,
-) -> Result<Peer, Unannounced> {
+) -> Result<PeerAddress, Unannounced> {
     let mut bytes = [0; PROXY_HEADER_BYTES_MAX];
     let mut taken = 0;
     timer.arm(timeout_ms);
@@ -70,7 +70,7 @@ pub(crate) async fn announced(
     .await?;
     Ok(match header {
         ProxyHeader::Proxied { source, .. } => {
-            Peer::Tcp(SocketAddr::new(source.ip().to_canonical(), source.port()))
+            PeerAddress::Tcp(SocketAddr::new(source.ip().to_canonical(), source.port()))
         }
         ProxyHeader::Local => peer,
     })

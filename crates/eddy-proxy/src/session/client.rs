@@ -2,34 +2,34 @@
 
 use std::cell::OnceCell;
 
-use eddy_io::Peer;
+use eddy_io::PeerAddress;
 
-use crate::exchange::Crossing;
+use crate::exchange::WorkerFilterState;
 use crate::session::handshake::SecureClient;
 
 /// The client of a session, as all of its exchanges know it.
 #[derive(Debug)]
-pub(crate) struct Client {
-    pub(crate) peer: Peer,
+pub(crate) struct DownstreamClient {
+    pub(crate) peer: PeerAddress,
     /// The peer's address as text, for forwarding fields and records.
     pub(crate) peer_text: String,
     /// What is known of it by its handshake, where it came by TLS.
     secure: OnceCell<SecureClient>,
-    named: OnceCell<Named>,
+    named: OnceCell<ClientConnectionId>,
 }
 
 /// By what filters know a client's connection.
 #[derive(Debug)]
-struct Named {
+struct ClientConnectionId {
     /// The connection's number in its worker.
     number: u64,
     /// The peer's address and port as text.
     address: String,
 }
 
-impl Client {
+impl DownstreamClient {
     /// The client of a connection that was just accepted.
-    pub(crate) fn new(peer: Peer) -> Self {
+    pub(crate) fn new(peer: PeerAddress) -> Self {
         Self { peer, peer_text: peer.ip().to_string(), secure: OnceCell::new(), named: OnceCell::new() }
     }
 
@@ -55,9 +55,11 @@ impl Client {
     }
 
     /// Gives the connection the name and number by which filters know it.
-    pub(crate) fn name(&self, crossing: &Crossing) {
-        self.named
-            .get_or_init(|| Named { number: crossing.number_connection(), address: self.peer.to_string() });
+    pub(crate) fn name(&self, crossing: &WorkerFilterState) {
+        self.named.get_or_init(|| ClientConnectionId {
+            number: crossing.number_connection(),
+            address: self.peer.to_string(),
+        });
     }
 
     /// The connection's number in its worker; 0 before it was named.

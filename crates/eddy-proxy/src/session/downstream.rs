@@ -9,7 +9,7 @@ use eddy_http::Unread;
 use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Stream, Timer};
 
 use crate::exchange::{BodyProbe, BodyReader, Pump};
-use crate::session::client::Client;
+use crate::session::client::DownstreamClient;
 use crate::session::wire::Wire;
 use crate::worker::{Ticket, Waited, Worker};
 
@@ -20,7 +20,7 @@ use crate::worker::{Ticket, Waited, Worker};
 #[derive(Debug)]
 pub(crate) struct Downstream {
     pub(crate) wire: Wire,
-    pub(crate) client: Rc<Client>,
+    pub(crate) client: Rc<DownstreamClient>,
     pub(crate) timer: Timer,
     /// What was read and not yet used; without capacity while nothing is held.
     pub(crate) input: Buffer,
@@ -43,7 +43,7 @@ pub(crate) enum Wake {
 
 impl Downstream {
     /// A connection, of which nothing was read.
-    pub(crate) fn new(wire: Wire, client: Rc<Client>, timer: Timer) -> Self {
+    pub(crate) fn new(wire: Wire, client: Rc<DownstreamClient>, timer: Timer) -> Self {
         Self { wire, client, timer, input: Buffer::default(), waited: Waited::InTime, requests: 0 }
     }
 

@@ -8,7 +8,8 @@ use std::task::Poll;
 
 use eddy_config::{ListenAddress, ProxyVersion};
 use eddy_io::{
-    BUFFER_BYTES_LARGE, Buffer, Fill, Peer, ProxyHeaderVersion, write_proxy_header, write_proxy_header_local,
+    BUFFER_BYTES_LARGE, Buffer, Fill, PeerAddress, ProxyHeaderVersion, write_proxy_header,
+    write_proxy_header_local,
 };
 use eddy_tls::{Hello, read_hello};
 use eddy_upstream::{LimitKind, Link, ResolvedAddress, Tried};
@@ -16,9 +17,9 @@ use eddy_upstream::{LimitKind, Link, ResolvedAddress, Tried};
 use crate::access::{PassageRecord, PassageStart};
 use crate::exchange::AddressKey;
 use crate::fault::Fault;
-use crate::plan::{Handler, ListenerPlan};
+use crate::plan::{ListenerHandler, ListenerPlan};
 use crate::session::downstream::Downstream;
-use crate::session::relay::{Relay, RelayEnd};
+use crate::session::relay::{DuplexRelay, RelayEnd};
 use crate::session::serve::Parting;
 use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
@@ -93,7 +94,7 @@ impl Account {
 }
 
 /// A connection that has an endpoint.
-struct Passage {
+struct ForwardedConnection {
     /// Counts as a use of the endpoint for as long as it is passed on.
     _stay: EndpointGuard,
     link: Link,
@@ -108,9 +109,9 @@ async fn begin(
     index: usize,
     worker: &Rc<Worker>,
     account: &mut Account,
-) -> Result<Passage, Fault> {
+) -> Result<ForwardedConnection, Fault> {
     let listener = plan.listener(index).ok_or(Fault::NoRule)?;
-    let Handler::Forward(forwarding) = &listener.handler else { return Err(Fault::NoRule) };
+    let ListenerHandler::Forward(forwarding) = &listener.handler else { return Err(Fault::NoRule) };
     let timeouts = &listener.config.timeouts;
     let name = match down.client.secure() {
         Some(secure) => secure.facts.server_name.clone(),
@@ -128,17 +129,17 @@ async fn begin(
         announced.append(first.held());
         worker.buffers.put(std::mem::replace(&mut first, announced));
     }
-    Ok(Passage { _stay: guard, link, first, idle_ms: millis(timeouts.idle) })
+    Ok(ForwardedConnection { _stay: guard, link, first, idle_ms: millis(timeouts.idle) })
 }
 
 async fn pass(
     down: &mut Downstream,
-    passage: Passage,
+    passage: ForwardedConnection,
     worker: &Rc<Worker>,
     account: &mut Account,
 ) -> Result<(), Fault> {
-    let Passage { _stay, mut link, first, idle_ms } = passage;
-    let mut relay = Relay::default();
+    let ForwardedConnection { _stay, mut link, first, idle_ms } = passage;
+    let mut relay = DuplexRelay::default();
     relay.up.buffer = first;
     // A stream of HTTP/2 is never passed on.
     let Wire::Connection(stream) = &mut down.wire else { return Err(Fault::ClientGone) };
@@ -230,7 +231,7 @@ async fn reach(
 /// The limit of the cluster that has been reached.
 pub(super) fn choose(
     cluster: &Rc<WorkerCluster>,
-    client: Peer,
+    client: PeerAddress,
     worker: &Worker,
     tried: &mut Tried,
 ) -> Result<Option<EndpointGuard>, Fault> {
@@ -257,8 +258,8 @@ fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersio
     let local: Option<SocketAddr> = down.wire.local_address().or(configured);
     let mut bytes = Vec::new();
     match (down.client.peer, local) {
-        (Peer::Tcp(client), Some(local)) => write_proxy_header(&mut bytes, version, client, local),
-        (Peer::Tcp(_) | Peer::Unix, _) => write_proxy_header_local(&mut bytes, version),
+        (PeerAddress::Tcp(client), Some(local)) => write_proxy_header(&mut bytes, version, client, local),
+        (PeerAddress::Tcp(_) | PeerAddress::Unix, _) => write_proxy_header_local(&mut bytes, version),
     }
     let mut buffer = Buffer::with_capacity(bytes.len());
     buffer.append(&bytes);

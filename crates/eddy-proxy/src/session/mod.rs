@@ -18,6 +18,6 @@ pub(crate) use downstream::Downstream;
 pub(crate) use duplex::DuplexStream;
 pub(crate) use handshake::SecureClient;
 pub(crate) use rate::RateGuard;
-pub(crate) use relay::{Relay, RelayDeadlines, RelayEnd};
-pub(crate) use serve::{Place, serve};
+pub(crate) use relay::{DuplexRelay, RelayDeadlines, RelayEnd};
+pub(crate) use serve::{ConnectionSlot, serve};
 pub(crate) use wire::Wire;

@@ -9,7 +9,7 @@ use eddy_io::{
 };
 
 use crate::session::duplex::DuplexStream;
-use crate::stats::Counter;
+use crate::stats::WorkerCounter;
 use crate::worker::Worker;
 
 /// Bytes that have to come one way before they are moved inside of the kernel: a stream that has shown itself to be bulk.
@@ -58,14 +58,14 @@ pub(crate) struct HalfRelay {
 
 /// Which side of a way broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Broken {
+enum RelaySide {
     Source,
     Sink,
 }
 
 /// Both ways.
 #[derive(Debug, Default)]
-pub(crate) struct Relay {
+pub(crate) struct DuplexRelay {
     /// From the client.
     pub(crate) up: HalfRelay,
     /// To the client.
@@ -74,7 +74,7 @@ pub(crate) struct Relay {
     seen: Option<(u64, u64)>,
 }
 
-impl Relay {
+impl DuplexRelay {
     /// Moves bytes until both sides have ended, one breaks off, or nothing has moved for `idle_ms`; 0 for no limit.
     ///
     /// An end is passed on as soon as what came before it: the other way may go on for as long as it likes.
@@ -100,7 +100,7 @@ impl Relay {
         patience: RelayDeadlines<'_>,
     ) -> Poll<RelayEnd> {
         patience.timer.register(cx);
-        let mut turn = Turn {
+        let mut turn = RelayTurn {
             buffers: &worker.buffers,
             pipes: &worker.pipes,
             spliced: &worker.series.spliced,
@@ -146,20 +146,20 @@ impl Relay {
         cx: &mut Context<'_>,
         client: &mut impl DuplexStream,
         endpoint: &mut impl DuplexStream,
-        turn: &mut Turn<'_>,
+        turn: &mut RelayTurn<'_>,
     ) -> Poll<RelayEnd> {
         let up = self.up.poll(cx, client, endpoint, turn);
         if let Poll::Ready(Err(broken)) = up {
             return Poll::Ready(match broken {
-                Broken::Source => RelayEnd::ClientGone,
-                Broken::Sink => RelayEnd::UpstreamGone,
+                RelaySide::Source => RelayEnd::ClientGone,
+                RelaySide::Sink => RelayEnd::UpstreamGone,
             });
         }
         let down = self.down.poll(cx, endpoint, client, turn);
         if let Poll::Ready(Err(broken)) = down {
             return Poll::Ready(match broken {
-                Broken::Source => RelayEnd::UpstreamGone,
-                Broken::Sink => RelayEnd::ClientGone,
+                RelaySide::Source => RelayEnd::UpstreamGone,
+                RelaySide::Sink => RelayEnd::ClientGone,
             });
         }
         if up.is_ready() && down.is_ready() {
@@ -173,15 +173,15 @@ impl Relay {
 }
 
 /// What a turn has to work with.
-struct Turn<'a> {
+struct RelayTurn<'a> {
     buffers: &'a BufferPool,
     pipes: &'a Rc<PipePool>,
-    spliced: &'a Counter,
+    spliced: &'a WorkerCounter,
     /// Bytes that may still be moved.
     left: u64,
 }
 
-impl Turn<'_> {
+impl RelayTurn<'_> {
     fn moved(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes as u64);
     }
@@ -194,8 +194,8 @@ impl HalfRelay {
         cx: &mut Context<'_>,
         source: &mut impl DuplexStream,
         sink: &mut impl DuplexStream,
-        turn: &mut Turn<'_>,
-    ) -> Poll<Result<(), Broken>> {
+        turn: &mut RelayTurn<'_>,
+    ) -> Poll<Result<(), RelaySide>> {
         loop {
             if self.is_done {
                 return Poll::Ready(Ok(()));
@@ -204,7 +204,7 @@ impl HalfRelay {
                 return Poll::Pending;
             }
             if !self.buffer.is_empty() {
-                let count = ready!(sink.poll_write(cx, self.buffer.held())).map_err(|_| Broken::Sink)?;
+                let count = ready!(sink.poll_write(cx, self.buffer.held())).map_err(|_| RelaySide::Sink)?;
                 self.buffer.consume(count);
                 self.note(count, turn);
                 continue;
@@ -226,7 +226,7 @@ impl HalfRelay {
         }
     }
 
-    fn note(&mut self, count: usize, turn: &mut Turn<'_>) {
+    fn note(&mut self, count: usize, turn: &mut RelayTurn<'_>) {
         self.moved += count as u64;
         turn.moved(count);
     }
@@ -237,8 +237,8 @@ impl HalfRelay {
         cx: &mut Context<'_>,
         source: &Stream,
         sink: &Stream,
-        turn: &mut Turn<'_>,
-    ) -> Poll<Result<bool, Broken>> {
+        turn: &mut RelayTurn<'_>,
+    ) -> Poll<Result<bool, RelaySide>> {
         // The source says where its bytes end.
         let mut left = u64::MAX;
         Poll::Ready(match ready!(self.splice.poll(cx, source, sink, turn.pipes, &mut left)) {
@@ -252,8 +252,8 @@ impl HalfRelay {
                 Ok(true)
             }
             Ok(Spliced::NoPipe | Spliced::Done) => Ok(false),
-            Err(SpliceFault::Source(_)) => Err(Broken::Source),
-            Err(SpliceFault::Sink(_)) => Err(Broken::Sink),
+            Err(SpliceFault::Source(_)) => Err(RelaySide::Source),
+            Err(SpliceFault::Sink(_)) => Err(RelaySide::Sink),
         })
     }
 
@@ -261,8 +261,8 @@ impl HalfRelay {
         &mut self,
         cx: &mut Context<'_>,
         source: &mut impl DuplexStream,
-        turn: &Turn<'_>,
-    ) -> Poll<Result<(), Broken>> {
+        turn: &RelayTurn<'_>,
+    ) -> Poll<Result<(), RelaySide>> {
         if self.buffer.capacity() == 0 {
             // No buffer is held while there is nothing to put into it.
             let _ = ready!(source.poll_readable(cx));
@@ -274,7 +274,7 @@ impl HalfRelay {
                 self.is_ended = true;
                 Poll::Ready(Ok(()))
             }
-            Poll::Ready(Err(_)) => Poll::Ready(Err(Broken::Source)),
+            Poll::Ready(Err(_)) => Poll::Ready(Err(RelaySide::Source)),
             Poll::Pending => {
                 turn.buffers.put(std::mem::take(&mut self.buffer));
                 Poll::Pending

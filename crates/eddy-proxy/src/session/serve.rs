@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use eddy_io::{Peer, Stream, TlsStream};
+use eddy_io::{PeerAddress, Stream, TlsStream};
 
-use crate::exchange::{Next, run_exchange};
-use crate::plan::{Handler, ListenerPlan};
+use crate::exchange::{ConnectionDisposition, run_exchange};
+use crate::plan::{ListenerHandler, ListenerPlan};
 use crate::session::announced::announced;
-use crate::session::client::Client;
+use crate::session::client::DownstreamClient;
 use crate::session::downstream::{Downstream, Wake};
 use crate::session::forward::forward;
 use crate::session::handshake::shake_hands;
@@ -17,8 +17,8 @@ use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan, millis};
 
 /// Serves a connection until one side ends it.
-pub(crate) async fn serve(place: Place, mut stream: Stream, mut peer: Peer) {
-    let Place { worker, handle, .. } = &place;
+pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: PeerAddress) {
+    let ConnectionSlot { worker, handle, .. } = &place;
     let timer = worker.timers.timer();
     if let Some(timeout_ms) = announcement_due(worker, handle, peer) {
         // Apart, so that connections that don't begin so have no room for it.
@@ -31,8 +31,8 @@ pub(crate) async fn serve(place: Place, mut stream: Stream, mut peer: Peer) {
             }
         }
     }
-    let Some(Opened { stream, handshake_ms }) = open(worker, handle, stream) else { return };
-    let mut down = Downstream::new(Wire::Connection(stream), Rc::new(Client::new(peer)), timer);
+    let Some(AcceptedConnection { stream, handshake_ms }) = open(worker, handle, stream) else { return };
+    let mut down = Downstream::new(Wire::Connection(stream), Rc::new(DownstreamClient::new(peer)), timer);
     if let Some(handshake_ms) = handshake_ms {
         // A listener that is served has its counters; nobody is served over TLS without a handshake.
         let Some(series) = &place.series else { return };
@@ -84,13 +84,13 @@ async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<Listen
         let next = run_exchange(worker, handle, down, &mut exchange).await;
         worker.put_exchange(exchange);
         match next {
-            Next::KeepAlive => down.release(&worker.buffers),
-            Next::Close => break,
-            Next::Linger => {
+            ConnectionDisposition::KeepAlive => down.release(&worker.buffers),
+            ConnectionDisposition::Close => break,
+            ConnectionDisposition::Linger => {
                 down.linger(&worker.buffers).await;
                 break;
             }
-            Next::Abort => return Parting::Cut,
+            ConnectionDisposition::Abort => return Parting::Cut,
         }
     }
     Parting::Whole
@@ -104,7 +104,7 @@ fn takes_frames(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> 
 }
 
 /// How long to wait for what a proxy in front says, milliseconds; `None` where a connection doesn't begin so.
-fn announcement_due(worker: &Worker, handle: &ListenerHandle, peer: Peer) -> Option<u64> {
+fn announcement_due(worker: &Worker, handle: &ListenerHandle, peer: PeerAddress) -> Option<u64> {
     let plan = worker.plan();
     let config = &listener_of(&plan, handle)?.config;
     let is_due = config.proxy_protocol.as_ref()?.is_due(peer.ip());
@@ -115,25 +115,28 @@ fn announcement_due(worker: &Worker, handle: &ListenerHandle, peer: Peer) -> Opt
 fn forwards(worker: &Worker, handle: &ListenerHandle) -> Option<(Rc<WorkerPlan>, usize)> {
     let plan = worker.plan();
     let index = handle.index.get()?;
-    let is_forward = matches!(plan.listener(index)?.handler, Handler::Forward(_));
+    let is_forward = matches!(plan.listener(index)?.handler, ListenerHandler::Forward(_));
     is_forward.then_some((plan, index))
 }
 
 /// A connection as its listener speaks on it.
-struct Opened {
+struct AcceptedConnection {
     stream: Stream,
     /// How long the handshake may take that comes first, if one does, milliseconds.
     handshake_ms: Option<u64>,
 }
 
 /// Puts a connection into TLS where its listener is served so; `None` where it is not served any more, or cannot be.
-fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<Opened> {
+fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<AcceptedConnection> {
     let plan = worker.plan();
     let Some(tls) = &listener_of(&plan, handle)?.tls else {
-        return Some(Opened { stream, handshake_ms: None });
+        return Some(AcceptedConnection { stream, handshake_ms: None });
     };
     let stream = TlsStream::accept(stream, tls.server.config()).ok()?;
-    Some(Opened { stream: Stream::Tls(Box::new(stream)), handshake_ms: Some(millis(tls.handshake_timeout)) })
+    Some(AcceptedConnection {
+        stream: Stream::Tls(Box::new(stream)),
+        handshake_ms: Some(millis(tls.handshake_timeout)),
+    })
 }
 
 /// How long to wait for the next request, milliseconds; `None` when there is to be none.
@@ -152,13 +155,13 @@ fn listener_of<'a>(plan: &'a WorkerPlan, handle: &ListenerHandle) -> Option<&'a 
 
 /// The room that a connection takes up, or a session of datagrams, from the moment it is accepted: a burst of them never
 /// exceeds a limit.
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     worker: Rc<Worker>,
     handle: Rc<ListenerHandle>,
     pub(super) series: Option<std::sync::Arc<ListenerSeries>>,
 }
 
-impl Place {
+impl ConnectionSlot {
     pub(crate) fn take(worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Self {
         worker.connections.set(worker.connections.get() + 1);
         worker.room.enter();
@@ -174,7 +177,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.worker.connections.set(self.worker.connections.get() - 1);
         self.worker.room.leave();

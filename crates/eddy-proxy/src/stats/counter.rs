@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// # Cost
 /// A load and a store: there is one writer, so no locked instruction is needed.
 #[derive(Debug, Default)]
-pub struct Counter(AtomicU64);
+pub struct WorkerCounter(AtomicU64);
 
-impl Counter {
+impl WorkerCounter {
     /// Adds one.
     pub fn increment(&self) {
         self.add(1);
@@ -61,8 +61,8 @@ impl Gauge {
 /// from 64 ns to some 33 ms where the first is 64 and they are nanoseconds.
 #[derive(Debug, Default)]
 pub struct Histogram<const FIRST: u64 = 125> {
-    buckets: [Counter; BUCKETS],
-    sum: Counter,
+    buckets: [WorkerCounter; BUCKETS],
+    sum: WorkerCounter,
 }
 
 /// Buckets of a histogram; the last one takes what is longer than every bound.
@@ -78,7 +78,7 @@ impl<const FIRST: u64> Histogram<FIRST> {
 
     /// How many durations fell into the bucket with this index.
     pub fn bucket(&self, index: usize) -> u64 {
-        self.buckets.get(index).map_or(0, Counter::value)
+        self.buckets.get(index).map_or(0, WorkerCounter::value)
     }
 
     /// The sum of all durations.

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use eddy_filter::Phase;
 use serde::Serialize;
 
-use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
+use crate::stats::counter::{BUCKETS, Gauge, Histogram, WorkerCounter};
 use crate::stats::registry::Stats;
 use crate::stats::series::{FILTER_FAULT_LABELS, FilterSeries};
 
@@ -59,7 +59,7 @@ impl Stats {
 fn view(name: &str, series: &[Arc<FilterSeries>]) -> FilterView {
     let phases = Phase::ALL.iter().filter_map(|phase| Some((phase.name(), phase_view(*phase, series)?)));
     let faults = FILTER_FAULT_LABELS.iter().enumerate().map(|(index, kind)| {
-        let count = series.iter().filter_map(|one| one.faults.get(index)).map(Counter::value).sum();
+        let count = series.iter().filter_map(|one| one.faults.get(index)).map(WorkerCounter::value).sum();
         (*kind, count)
     });
     FilterView {

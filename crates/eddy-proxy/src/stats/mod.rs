@@ -6,7 +6,7 @@ mod registry;
 mod render;
 mod series;
 
-pub use counter::{Counter, Gauge, Histogram};
+pub use counter::{Gauge, Histogram, WorkerCounter};
 pub use filters::{FilterReport, FilterView, PhaseView};
 pub use registry::Stats;
 pub use series::{

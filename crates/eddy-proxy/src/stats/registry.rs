@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_upstream::InUse;
 
-use crate::plan::Plan;
+use crate::plan::GatewayPlan;
 use crate::stats::series::{
     ClusterSeries, FilterSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
 };
@@ -59,7 +59,7 @@ impl Stats {
     }
 
     /// The series for each worker under `plan`; labels that the plan no longer has are forgotten.
-    pub(crate) fn for_plan(&self, plan: &Plan) -> Vec<PlanSeries> {
+    pub(crate) fn for_plan(&self, plan: &GatewayPlan) -> Vec<PlanSeries> {
         let count = self.workers.len();
         let mut labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::take(&mut *labelled);

@@ -9,7 +9,7 @@ use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS};
 use eddy_upstream::{InUse, LimitKind};
 
 use crate::fault::FAULT_LABELS;
-use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
+use crate::stats::counter::{BUCKETS, Gauge, Histogram, WorkerCounter};
 use crate::stats::registry::Stats;
 use crate::stats::series::{
     ClusterSeries, DATAGRAM_LOSS_LABELS, FILTER_FAULT_LABELS, FilterSeries, HANDSHAKE_FAILURE_LABELS,
@@ -46,7 +46,7 @@ impl Stats {
     }
 
     fn render_workers(&self, out: &mut String) {
-        let mut counter = |name: &str, help: &str, of: fn(&crate::stats::WorkerSeries) -> &Counter| {
+        let mut counter = |name: &str, help: &str, of: fn(&crate::stats::WorkerSeries) -> &WorkerCounter| {
             head(out, name, "counter", help);
             sample(out, name, &[], self.workers.iter().map(|worker| of(worker).value()).sum());
         };
@@ -144,7 +144,7 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     for (name, workers) in all {
         for (index, reason) in FAULT_LABELS.iter().enumerate() {
             let count: u64 =
-                workers.iter().filter_map(|series| series.faults.get(index)).map(Counter::value).sum();
+                workers.iter().filter_map(|series| series.faults.get(index)).map(WorkerCounter::value).sum();
             if count > 0 {
                 sample(out, "eddy_faults_total", &[("listener", name), ("reason", reason)], count);
             }
@@ -215,7 +215,7 @@ fn handshakes<T>(
         for (index, outcome) in outcomes.clone().enumerate() {
             let count = |series: &Arc<T>| {
                 let HandshakeSeries { full, resumed, failed } = of(series);
-                [full, resumed].into_iter().chain(failed).nth(index).map_or(0, Counter::value)
+                [full, resumed].into_iter().chain(failed).nth(index).map_or(0, WorkerCounter::value)
             };
             let count: u64 = workers.iter().map(count).sum();
             if count > 0 {
@@ -227,7 +227,7 @@ fn handshakes<T>(
 
 /// Who takes no datagrams has nothing to tell.
 fn render_datagrams(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
-    let mut way = |name: &str, help: &str, of: fn(&ListenerSeries) -> &Counter| {
+    let mut way = |name: &str, help: &str, of: fn(&ListenerSeries) -> &WorkerCounter| {
         head(out, name, "counter", help);
         for (listener, workers) in all {
             let count: u64 = workers.iter().map(|series| of(series).value()).sum();
@@ -243,7 +243,7 @@ fn render_datagrams(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     for (listener, workers) in all {
         for (index, reason) in DATAGRAM_LOSS_LABELS.iter().enumerate() {
             let lost = workers.iter().filter_map(|series| series.datagrams.lost.get(index));
-            let count: u64 = lost.map(Counter::value).sum();
+            let count: u64 = lost.map(WorkerCounter::value).sum();
             if count > 0 {
                 sample(out, name, &[("listener", listener), ("reason", reason)], count);
             }
@@ -264,7 +264,7 @@ fn render_http2(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
         for (index, reason) in reasons.clone().enumerate() {
             let count = |series: &Arc<ListenerSeries>| {
                 let Http2Series { abuses, broken, .. } = &series.http2;
-                abuses.iter().chain([broken]).nth(index).map_or(0, Counter::value)
+                abuses.iter().chain([broken]).nth(index).map_or(0, WorkerCounter::value)
             };
             let count: u64 = workers.iter().map(count).sum();
             if count > 0 {
@@ -369,7 +369,8 @@ fn render_filters(out: &mut String, all: &Labelled<'_, FilterSeries>) {
     head(out, name, "counter", "Times the filter failed.");
     for (filter, workers) in all {
         for (index, kind) in FILTER_FAULT_LABELS.iter().enumerate() {
-            let count = workers.iter().filter_map(|one| one.faults.get(index)).map(Counter::value).sum();
+            let count =
+                workers.iter().filter_map(|one| one.faults.get(index)).map(WorkerCounter::value).sum();
             sample(out, name, &[(by, filter), ("kind", kind)], count);
         }
     }
@@ -393,7 +394,7 @@ fn counters<T>(
     help: &str,
     label: &str,
     all: &Labelled<'_, T>,
-    of: fn(&T) -> &Counter,
+    of: fn(&T) -> &WorkerCounter,
 ) {
     head(out, name, "counter", help);
     for (value, workers) in all {
@@ -437,12 +438,13 @@ fn classes<T>(
     help: &str,
     label: &str,
     all: &Labelled<'_, T>,
-    of: fn(&T) -> &[Counter; 5],
+    of: fn(&T) -> &[WorkerCounter; 5],
 ) {
     head(out, name, "counter", help);
     for (value, workers) in all {
         for (index, class) in CLASSES.iter().enumerate() {
-            let count = workers.iter().filter_map(|series| of(series).get(index)).map(Counter::value).sum();
+            let count =
+                workers.iter().filter_map(|series| of(series).get(index)).map(WorkerCounter::value).sum();
             sample(out, name, &[(label, value), ("class", class)], count);
         }
     }

@@ -11,33 +11,33 @@ use eddy_upstream::InUse;
 
 use crate::exchange::FailureKind;
 use crate::fault::{FAULT_LABELS, Fault};
-use crate::stats::counter::{Counter, Gauge, Histogram};
+use crate::stats::counter::{Gauge, Histogram, WorkerCounter};
 
 /// What one worker counts of one listener.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct ListenerSeries {
     /// Connections accepted, or sessions of datagrams begun.
-    pub accepted: Counter,
+    pub accepted: WorkerCounter,
     /// Connections open now, or sessions of datagrams.
     pub connections: Gauge,
     /// Connections closed for want of a header of the PROXY protocol.
-    pub unannounced: Counter,
+    pub unannounced: WorkerCounter,
     /// Exchanges ended, by class of the status: 1xx to 5xx.
-    pub requests: [Counter; 5],
+    pub requests: [WorkerCounter; 5],
     /// Exchanges ended by a fault, by [`Fault::index`].
     pub faults: FaultCounters,
     /// Tunnels opened.
-    pub tunnels_opened: Counter,
+    pub tunnels_opened: WorkerCounter,
     /// Tunnels open now.
     pub tunnels: Gauge,
     /// How long exchanges took, from the end of the request's head to the last byte of the answer; those that became a
     /// tunnel are left out.
     pub duration: Histogram,
     /// Bytes of bodies taken from clients, and of tunnels, connections and datagrams that were passed on.
-    pub bytes_in: Counter,
+    pub bytes_in: WorkerCounter,
     /// Bytes of bodies given to clients, and of tunnels, connections and datagrams that were passed on.
-    pub bytes_out: Counter,
+    pub bytes_out: WorkerCounter,
     /// Handshakes of TLS with clients, where it is served over TLS.
     pub handshakes: HandshakeSeries,
     /// What is spoken over HTTP/2.
@@ -52,11 +52,11 @@ pub struct ListenerSeries {
 #[derive(Debug, Default)]
 pub struct DatagramSeries {
     /// Passed on from clients.
-    pub taken: Counter,
+    pub taken: WorkerCounter,
     /// Passed on to clients.
-    pub given: Counter,
+    pub given: WorkerCounter,
     /// Not passed on, by [`DatagramLoss`].
-    pub lost: [Counter; DATAGRAM_LOSS_LABELS.len()],
+    pub lost: [WorkerCounter; DATAGRAM_LOSS_LABELS.len()],
 }
 
 /// Why a datagram was not passed on.
@@ -89,7 +89,7 @@ impl DatagramSeries {
 
 /// Calls of gRPC that have ended, by [`GrpcEnd::index`].
 #[derive(Debug, Default)]
-pub struct GrpcSeries([Counter; GRPC_END_LABELS.len()]);
+pub struct GrpcSeries([WorkerCounter; GRPC_END_LABELS.len()]);
 
 impl GrpcSeries {
     /// Counts one.
@@ -101,7 +101,7 @@ impl GrpcSeries {
 
     /// How many ended in the way with this index.
     pub fn value(&self, index: usize) -> u64 {
-        self.0.get(index).map_or(0, Counter::value)
+        self.0.get(index).map_or(0, WorkerCounter::value)
     }
 }
 
@@ -109,13 +109,13 @@ impl GrpcSeries {
 #[derive(Debug, Default)]
 pub struct Http2Series {
     /// Connections on which it is spoken.
-    pub connections: Counter,
+    pub connections: WorkerCounter,
     /// Exchanges begun.
-    pub requests: Counter,
+    pub requests: WorkerCounter,
     /// Connections that ended because the client breaks the protocol.
-    pub broken: Counter,
+    pub broken: WorkerCounter,
     /// Connections that ended because the client asks for too much, by [`Abuse`].
-    pub abuses: [Counter; ABUSE_LABELS.len()],
+    pub abuses: [WorkerCounter; ABUSE_LABELS.len()],
 }
 
 impl Http2Series {
@@ -132,11 +132,11 @@ impl Http2Series {
 #[derive(Debug, Default)]
 pub struct HandshakeSeries {
     /// Ended well, from the beginning.
-    pub full: Counter,
+    pub full: WorkerCounter,
     /// Ended well, by taking up a session of before.
-    pub resumed: Counter,
+    pub resumed: WorkerCounter,
     /// Came to nothing, by [`HandshakeFailure`].
-    pub failed: [Counter; HANDSHAKE_FAILURE_LABELS.len()],
+    pub failed: [WorkerCounter; HANDSHAKE_FAILURE_LABELS.len()],
 }
 
 /// Why a handshake came to nothing.
@@ -204,17 +204,17 @@ impl HandshakeFailure {
 
 /// A counter for each [`Fault::index`].
 #[derive(Debug)]
-pub struct FaultCounters([Counter; FAULT_LABELS.len()]);
+pub struct FaultCounters([WorkerCounter; FAULT_LABELS.len()]);
 
 impl Default for FaultCounters {
     fn default() -> Self {
-        Self(std::array::from_fn(|_| Counter::default()))
+        Self(std::array::from_fn(|_| WorkerCounter::default()))
     }
 }
 
 impl FaultCounters {
     /// The counter of a fault.
-    pub fn get(&self, index: usize) -> Option<&Counter> {
+    pub fn get(&self, index: usize) -> Option<&WorkerCounter> {
         self.0.get(index)
     }
 }
@@ -224,7 +224,7 @@ impl FaultCounters {
 #[repr(align(64))]
 pub struct RuleSeries {
     /// Exchanges that the rule won.
-    pub requests: Counter,
+    pub requests: WorkerCounter,
 }
 
 /// What one worker counts of one cluster.
@@ -232,31 +232,31 @@ pub struct RuleSeries {
 #[repr(align(64))]
 pub struct ClusterSeries {
     /// Attempts, by class of the status that the endpoint gave: 1xx to 5xx.
-    pub responses: [Counter; 5],
+    pub responses: [WorkerCounter; 5],
     /// Attempts that gave no response.
-    pub failures: Counter,
+    pub failures: WorkerCounter,
     /// Attempts beside the first of an exchange.
-    pub retries: Counter,
+    pub retries: WorkerCounter,
     /// Retries that the budget refused.
-    pub retries_refused: Counter,
+    pub retries_refused: WorkerCounter,
     /// Attempts sent beside others that had not answered.
-    pub hedges: Counter,
+    pub hedges: WorkerCounter,
     /// Those of them that answered first.
-    pub hedges_won: Counter,
+    pub hedges_won: WorkerCounter,
     /// Exchanges that went on at another cluster, because this one could not serve them.
-    pub left: Counter,
+    pub left: WorkerCounter,
     /// Links established.
-    pub connects: Counter,
+    pub connects: WorkerCounter,
     /// Links that could not be established.
-    pub connects_failed: Counter,
+    pub connects_failed: WorkerCounter,
     /// Handshakes of TLS with endpoints, where these are spoken to over TLS.
     pub handshakes: HandshakeSeries,
     /// Links of HTTP/2 established, which exchanges share.
-    pub http2_links: Counter,
+    pub http2_links: WorkerCounter,
     /// Those that ended because the endpoint broke the protocol.
-    pub http2_links_broken: Counter,
+    pub http2_links_broken: WorkerCounter,
     /// Requests sent on them.
-    pub http2_requests: Counter,
+    pub http2_requests: WorkerCounter,
     /// Links open now.
     pub links: Gauge,
     /// Links that wait for an exchange now.
@@ -276,41 +276,41 @@ pub struct WorkerSeries {
     /// Exchanges going on.
     pub exchanges: Gauge,
     /// Bytes moved inside of the kernel.
-    pub spliced: Counter,
+    pub spliced: WorkerCounter,
     /// Connections open.
     pub connections: Gauge,
     /// Requests refused for overload.
-    pub shed: Counter,
+    pub shed: WorkerCounter,
     /// Idle connections closed to make room.
-    pub idle_closed: Counter,
+    pub idle_closed: WorkerCounter,
     /// Times `accept` failed, such as for lack of descriptors.
-    pub accepts_failed: Counter,
+    pub accepts_failed: WorkerCounter,
     /// Connections accepted in place of a worker that had fallen silent.
-    pub accepts_for_others: Counter,
+    pub accepts_for_others: WorkerCounter,
     /// Access records dropped because their target was too slow, or a service did not take them.
-    pub records_dropped: Counter,
+    pub records_dropped: WorkerCounter,
     /// Access records that a service has taken.
-    pub records_sent: Counter,
+    pub records_sent: WorkerCounter,
     /// Batches of access records that could not be sent, and are tried again.
-    pub record_batches_failed: Counter,
+    pub record_batches_failed: WorkerCounter,
     /// Requests or answers that the egress assert stopped.
-    pub egress_stopped: Counter,
+    pub egress_stopped: WorkerCounter,
     /// Requests routed by the plain scan as well.
-    pub route_checks: Counter,
+    pub route_checks: WorkerCounter,
     /// Those for which the index and the plain scan found different rules.
-    pub route_mismatches: Counter,
+    pub route_mismatches: WorkerCounter,
     /// Copies of requests that were sent and answered.
-    pub mirrors_sent: Counter,
+    pub mirrors_sent: WorkerCounter,
     /// Copies of requests that were not answered.
-    pub mirrors_failed: Counter,
+    pub mirrors_failed: WorkerCounter,
     /// Copies of requests that were not sent: the body was too large, or too many were under way.
-    pub mirrors_dropped: Counter,
+    pub mirrors_dropped: WorkerCounter,
     /// How late the worker's last tick came, milliseconds.
     pub lag_ms: Gauge,
     /// Time in which the worker could have run and other programs had the processors, microseconds.
-    pub processor_wait_us: Counter,
+    pub processor_wait_us: WorkerCounter,
     /// Sessions that ended by a panic.
-    pub panics: Counter,
+    pub panics: WorkerCounter,
 }
 
 /// What one worker counts of one filter.
@@ -318,19 +318,19 @@ pub struct WorkerSeries {
 #[repr(align(64))]
 pub struct FilterSeries {
     /// Times it was entered, by phase; exact.
-    pub calls: [Counter; 8],
+    pub calls: [WorkerCounter; 8],
     /// Time in it by phase, of one crossing in 64.
     pub nanos: [Histogram<64>; 8],
     /// Bytes of changes it made, those of its neighbours in a crossing counted to the first of them.
-    pub edit_bytes: Counter,
+    pub edit_bytes: WorkerCounter,
     /// Times it failed, by kind.
-    pub faults: [Counter; FILTER_FAULT_LABELS.len()],
+    pub faults: [WorkerCounter; FILTER_FAULT_LABELS.len()],
     /// Exchanges that wait for it now.
     pub paused: Gauge,
     /// By kind, when a failure was last written to the log, on the worker's clock.
     reported_ms: [Gauge; FILTER_FAULT_LABELS.len()],
     /// By kind, failures since then.
-    unreported: [Counter; FILTER_FAULT_LABELS.len()],
+    unreported: [WorkerCounter; FILTER_FAULT_LABELS.len()],
 }
 
 /// The metric label of each kind of failure of a filter.
@@ -370,7 +370,7 @@ impl FilterSeries {
 #[derive(Debug, Default)]
 pub struct SinkSeries {
     /// Records that the target did not take.
-    pub records_lost: Counter,
+    pub records_lost: WorkerCounter,
 }
 
 /// What one worker counts under one plan, index by index as in the plan.
@@ -399,7 +399,7 @@ impl ListenerSeries {
 }
 
 /// Counts a status by its class.
-pub(crate) fn count_status(classes: &[Counter; 5], status: u16) {
+pub(crate) fn count_status(classes: &[WorkerCounter; 5], status: u16) {
     if let Some(counter) = classes.get(usize::from(status / 100).wrapping_sub(1)) {
         counter.increment();
     }
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(series.failed(FailureKind::Fault, later), Some(1000));
         assert_eq!(series.failed(FailureKind::Memory, later), None);
         assert_eq!(series.failed(FailureKind::Memory, later + 1), Some(2));
-        let counts = series.faults.each_ref().map(Counter::value);
+        let counts = series.faults.each_ref().map(WorkerCounter::value);
         assert_eq!(counts, [1002, 0, 0, 0, 4, 1]);
     }
 }

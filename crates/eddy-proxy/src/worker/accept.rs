@@ -7,10 +7,10 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use eddy_io::{BACKLOG, Listener};
+use eddy_io::{BACKLOG, StreamListener};
 use rustix::io::Errno;
 
-use crate::session::{self, Place};
+use crate::session::{self, ConnectionSlot};
 use crate::worker::state::{ListenerHandle, Worker, share};
 
 /// How many idle connections are closed at once when there is no room, or no descriptor, for another.
@@ -23,7 +23,7 @@ const BACKLOG_IN_CROWD: u32 = 32;
 
 /// Whose socket connections are taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum AcceptSource {
     /// The worker's own.
     Own,
     /// That of a worker that has fallen silent.
@@ -33,18 +33,23 @@ pub(crate) enum Turn {
 /// Accepts until the task is aborted, or until the queue is empty once the worker drains.
 ///
 /// While there is no room, connections wait in the kernel's queue.
-pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, listener: Listener, turn: Turn) {
-    let queue = (turn == Turn::Own).then(|| Queue::new(&listener));
+pub(crate) async fn accept(
+    worker: Rc<Worker>,
+    handle: Rc<ListenerHandle>,
+    listener: StreamListener,
+    turn: AcceptSource,
+) {
+    let queue = (turn == AcceptSource::Own).then(|| AcceptQueue::new(&listener));
     let mut accepted_last = 0;
     loop {
         if worker.admission.is_shedding() && !worker.is_draining.get() {
-            queue.iter().for_each(Queue::narrow);
+            queue.iter().for_each(AcceptQueue::narrow);
             tokio::select! {
                 () = worker.admission.admission() => {}
                 () = worker.turned.notified() => {}
             }
         } else {
-            queue.iter().for_each(Queue::widen);
+            queue.iter().for_each(AcceptQueue::widen);
         }
         while !has_room(&worker, &handle) {
             if worker.is_draining.get() {
@@ -73,10 +78,10 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
             None => {}
             Some(Ok((stream, peer))) => {
                 worker.admission.count_accepted();
-                if turn == Turn::Other {
+                if turn == AcceptSource::Other {
                     worker.series.accepts_for_others.increment();
                 }
-                let place = Place::take(&worker, &handle);
+                let place = ConnectionSlot::take(&worker, &handle);
                 tokio::task::spawn_local(session::serve(place, stream, peer));
             }
             Some(Err(error)) => {
@@ -93,13 +98,13 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
 /// The kernel's queue of connections that wait to be accepted.
 ///
 /// While requests are shed it is narrow: those whom nobody will serve in time are turned away where it costs least, and try again.
-struct Queue<'a> {
-    listener: &'a Listener,
+struct AcceptQueue<'a> {
+    listener: &'a StreamListener,
     is_narrow: Cell<bool>,
 }
 
-impl<'a> Queue<'a> {
-    fn new(listener: &'a Listener) -> Self {
+impl<'a> AcceptQueue<'a> {
+    fn new(listener: &'a StreamListener) -> Self {
         // A process that died while it shed requests has left it narrow.
         Self { listener, is_narrow: Cell::new(true) }
     }
@@ -118,7 +123,7 @@ impl<'a> Queue<'a> {
     }
 }
 
-impl Drop for Queue<'_> {
+impl Drop for AcceptQueue<'_> {
     fn drop(&mut self) {
         self.widen();
     }

@@ -40,7 +40,7 @@ pub(crate) struct AdmissionQueue {
     /// Who has waited longer than this is refused, milliseconds.
     delay_max_ms: Cell<u64>,
     /// By number, and so by age. Never more than the worker has connections.
-    waiting: RefCell<VecDeque<Waiting>>,
+    waiting: RefCell<VecDeque<AdmissionWaiter>>,
     number_last: Cell<u64>,
     /// Requests called in their turn since the last tick.
     called: Cell<usize>,
@@ -93,7 +93,7 @@ impl TickInterval {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct AdmissionWaiter {
     number: u64,
     since_ms: u64,
     waker: Waker,
@@ -210,7 +210,7 @@ impl AdmissionQueue {
             let number = self.number_last.get() + 1;
             self.number_last.set(number);
             self.stirred.notify_one();
-            waiting.push_back(Waiting { number, since_ms: now_ms, waker: cx.waker().clone() });
+            waiting.push_back(AdmissionWaiter { number, since_ms: now_ms, waker: cx.waker().clone() });
             *ticket = Some(Ticket { number, since_ms: now_ms });
             return Poll::Pending;
         };
@@ -274,7 +274,7 @@ impl AdmissionQueue {
         }
     }
 
-    fn is_overdue(&self, waiting: &Waiting) -> bool {
+    fn is_overdue(&self, waiting: &AdmissionWaiter) -> bool {
         self.now_ms.get().saturating_sub(waiting.since_ms) > self.delay_max_ms.get()
     }
 }

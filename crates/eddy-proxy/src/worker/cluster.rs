@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eddy_http::Http2Fault;
 use eddy_io::{HandshakeFault, monotonic_ms};
 use eddy_tls::ClientTls;
-use eddy_upstream::eject::Change;
+use eddy_upstream::eject::EjectionChange;
 use eddy_upstream::health::UnhealthySet;
 use eddy_upstream::{
     ClusterConfig, ClusterState, EndpointSet, InUse, Lease, LimitKind, LimitPlace, Link, LinkPlace,
@@ -16,7 +16,7 @@ use eddy_upstream::{
 use tokio::sync::Notify;
 
 use crate::fault::Fault;
-use crate::link::{EndpointKey, Found, LinkStream, Opening, SharedLinks};
+use crate::link::{EndpointKey, LinkLookup, LinkStream, Opening, SharedLinks};
 use crate::stats::ClusterSeries;
 use crate::worker::state::now;
 use crate::worker::uploads::UploadSlots;
@@ -304,13 +304,13 @@ impl EndpointGuard {
         let mut is_declined = !is_shared;
         if is_shared {
             match cluster.shared.borrow_mut().find(self.key(), now_ms) {
-                Found::Stream(stream) => {
+                LinkLookup::Stream(stream) => {
                     cluster.series.http2_requests.increment();
                     return Ok(TakenLink::Stream(stream));
                 }
-                Found::Opening(opening) => return Ok(TakenLink::Opening(opening)),
-                Found::Declined => is_declined = true,
-                Found::Nothing => {}
+                LinkLookup::Opening(opening) => return Ok(TakenLink::Opening(opening)),
+                LinkLookup::Declined => is_declined = true,
+                LinkLookup::Nothing => {}
             }
         }
         let id = self.lease().endpoint();
@@ -405,14 +405,14 @@ impl EndpointGuard {
         self.tell(change);
     }
 
-    fn tell(&self, change: Change) {
+    fn tell(&self, change: EjectionChange) {
         let (cluster, endpoint) = (&self.cluster.config.name, &self.address);
         match change {
-            Change::Ejected => {
+            EjectionChange::Ejected => {
                 tracing::warn!(%cluster, %endpoint, "an endpoint fails and is left out for a while")
             }
-            Change::Returned => tracing::info!(%cluster, %endpoint, "an endpoint serves again"),
-            Change::EjectedAgain | Change::None => {}
+            EjectionChange::Returned => tracing::info!(%cluster, %endpoint, "an endpoint serves again"),
+            EjectionChange::EjectedAgain | EjectionChange::None => {}
         }
     }
 }

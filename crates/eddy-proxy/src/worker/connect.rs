@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use tokio::time::timeout;
 
 use crate::fault::Fault;
-use crate::link::{Opening, Upstream};
+use crate::link::{Opening, UpstreamChannel};
 use crate::stats::HandshakeFailure;
 use crate::worker::cluster::{EndpointGuard, LinkWanted, TakenLink, WorkerCluster};
 use crate::worker::state::Worker;
@@ -28,10 +28,10 @@ impl Worker {
         self: &Rc<Self>,
         guard: &EndpointGuard,
         wanted: LinkWanted,
-    ) -> Result<Upstream, Fault> {
+    ) -> Result<UpstreamChannel, Fault> {
         let taken = match guard.take_link(wanted, self.timers.now_ms())? {
-            TakenLink::Kept(link) => return Ok(Upstream::Link(link)),
-            TakenLink::Stream(stream) => return Ok(Upstream::Stream(stream)),
+            TakenLink::Kept(link) => return Ok(UpstreamChannel::Link(link)),
+            TakenLink::Stream(stream) => return Ok(UpstreamChannel::Stream(stream)),
             later @ (TakenLink::Place(_) | TakenLink::Opening(_) | TakenLink::SharedPlace(_)) => later,
         };
         let _pending = guard.cluster().take(LimitKind::Pending)?;
@@ -48,7 +48,7 @@ impl Worker {
         self: &Rc<Self>,
         guard: &EndpointGuard,
         wanted: LinkWanted,
-    ) -> Result<Upstream, Fault> {
+    ) -> Result<UpstreamChannel, Fault> {
         if !guard.has_queue() {
             match self.obtain(guard, wanted).await {
                 Err(Fault::LinksExhausted) if !guard.cluster().shares_links() => {}
@@ -63,7 +63,7 @@ impl Worker {
         self: &Rc<Self>,
         guard: &EndpointGuard,
         wanted: LinkWanted,
-    ) -> Result<Upstream, Fault> {
+    ) -> Result<UpstreamChannel, Fault> {
         let _pending = guard.cluster().take(LimitKind::Pending)?;
         let turn = async {
             let queue = guard.queue();
@@ -85,12 +85,12 @@ impl Worker {
         guard: &EndpointGuard,
         wanted: LinkWanted,
         mut taken: TakenLink,
-    ) -> Result<Upstream, Fault> {
+    ) -> Result<UpstreamChannel, Fault> {
         loop {
             let opening = match taken {
-                TakenLink::Kept(link) => return Ok(Upstream::Link(link)),
-                TakenLink::Stream(stream) => return Ok(Upstream::Stream(stream)),
-                TakenLink::Place(place) => return self.open(guard, place).await.map(Upstream::Link),
+                TakenLink::Kept(link) => return Ok(UpstreamChannel::Link(link)),
+                TakenLink::Stream(stream) => return Ok(UpstreamChannel::Stream(stream)),
+                TakenLink::Place(place) => return self.open(guard, place).await.map(UpstreamChannel::Link),
                 TakenLink::Opening(opening) => opening,
                 TakenLink::SharedPlace(place) => Opening::begin(self, guard, place),
             };
@@ -103,10 +103,10 @@ impl Worker {
     ///
     /// # Errors
     /// As [`Self::obtain`].
-    pub(crate) async fn obtain_alone(&self, guard: &EndpointGuard) -> Result<Upstream, Fault> {
+    pub(crate) async fn obtain_alone(&self, guard: &EndpointGuard) -> Result<UpstreamChannel, Fault> {
         let place = guard.take_place()?;
         let _pending = guard.cluster().take(LimitKind::Pending)?;
-        self.open(guard, place).await.map(Upstream::Link)
+        self.open(guard, place).await.map(UpstreamChannel::Link)
     }
 
     /// Makes a link to the endpoint of a guard in this place, in the time that the cluster has for that, and counts it.

@@ -16,28 +16,28 @@ use tokio::task::{AbortHandle, unconstrained};
 
 use crate::access;
 use crate::error::ProxyError;
-use crate::host::Message;
+use crate::host::WorkerMessage;
 use crate::outbound;
-use crate::plan::Plan;
+use crate::plan::GatewayPlan;
 use crate::report::{ClusterView, view};
 use crate::session::take_datagrams;
 use crate::stats::PlanSeries;
-use crate::worker::accept::{Turn, accept};
+use crate::worker::accept::{AcceptSource, accept};
 use crate::worker::admission;
 use crate::worker::sockets::SocketTable;
-use crate::worker::state::{ListenerHandle, Parts, Worker, WorkerPlan};
+use crate::worker::state::{ListenerHandle, Worker, WorkerParts, WorkerPlan};
 use crate::worker::tick::tick;
 
 /// What a worker's thread starts with.
 pub(crate) struct Start {
-    pub(crate) parts: Parts,
+    pub(crate) parts: WorkerParts,
     pub(crate) first: Apply,
-    pub(crate) commands: Receiver<Command>,
+    pub(crate) commands: Receiver<WorkerCommand>,
 }
 
 /// A plan to follow, and the sockets that go with it.
 pub(crate) struct Apply {
-    pub(crate) plan: Arc<Plan>,
+    pub(crate) plan: Arc<GatewayPlan>,
     pub(crate) series: PlanSeries,
     pub(crate) sockets: Arc<SocketTable>,
     /// By cluster, its endpoints now and as they change.
@@ -49,7 +49,7 @@ pub(crate) struct Apply {
 }
 
 /// What the gateway tells a worker.
-pub(crate) enum Command {
+pub(crate) enum WorkerCommand {
     /// Follow another plan.
     Apply(Apply),
     /// Stop accepting, announce the end of connections, and tell when the last one has ended.
@@ -113,7 +113,7 @@ async fn serve(start: Start) {
     // The gateway may have given up waiting; the plan is in force all the same.
     let _ = first.done.send(state.listen());
     while let Some(command) = commands.recv().await {
-        if let Command::Stop = command {
+        if let WorkerCommand::Stop = command {
             break;
         }
         state.handle_command(command);
@@ -143,13 +143,13 @@ async fn hear_filters(worker: Rc<Worker>) {
         for message in messages.drain(..) {
             match message {
                 // An exchange that has ended meanwhile needs it no more.
-                Message::Resumed(resumed) => {
+                WorkerMessage::Resumed(resumed) => {
                     slots.deliver(resumed);
                 }
-                Message::Ordered(order) => {
+                WorkerMessage::Ordered(order) => {
                     tokio::task::spawn_local(outbound::serve(Rc::clone(&worker), order));
                 }
-                Message::Wake(wake) => {
+                WorkerMessage::Wake(wake) => {
                     tokio::task::spawn_local(outbound::wake(Rc::clone(&worker), wake));
                 }
             }
@@ -158,10 +158,10 @@ async fn hear_filters(worker: Rc<Worker>) {
 }
 
 impl Loop {
-    fn handle_command(self: &Rc<Self>, command: Command) {
+    fn handle_command(self: &Rc<Self>, command: WorkerCommand) {
         let worker = &self.worker;
         match command {
-            Command::Apply(apply) => {
+            WorkerCommand::Apply(apply) => {
                 let Apply { plan, series, sockets, endpoints, unwell, done } = apply;
                 let previous = worker.plan();
                 let mut rng = worker.rng.borrow_mut();
@@ -174,7 +174,7 @@ impl Loop {
                 let _ = done.send(self.listen());
                 worker.turned.notify_waiters();
             }
-            Command::Drain(done) => {
+            WorkerCommand::Drain(done) => {
                 worker.is_draining.set(true);
                 // Those who accept take what waits, and close their sockets then.
                 worker.turned.notify_waiters();
@@ -182,19 +182,19 @@ impl Loop {
                 self.sockets.replace(Arc::default());
                 self.drained.replace(Some(done));
             }
-            Command::CloseIdle => {
+            WorkerCommand::CloseIdle => {
                 worker.timers.shed(usize::MAX, 0);
             }
-            Command::FlushRecords(done) => {
+            WorkerCommand::FlushRecords(done) => {
                 worker.access.borrow_mut().flush(&worker.series);
                 tokio::task::spawn_local(access::settle(Rc::clone(worker), done));
             }
-            Command::Report(reply) => {
+            WorkerCommand::Report(reply) => {
                 let now_ms = monotonic_ms();
                 let plan = worker.plan();
                 let _ = reply.send(plan.clusters.iter().map(|cluster| view(cluster, now_ms)).collect());
             }
-            Command::Stop => {}
+            WorkerCommand::Stop => {}
         }
     }
 
@@ -243,7 +243,7 @@ impl Loop {
         let Some(flows) = &handle.flows else {
             let listeners = sockets.listeners(&handle.address, worker.index, worker.workers)?;
             let tasks = listeners.into_iter().map(|listener| {
-                let task = accept(Rc::clone(worker), Rc::clone(handle), listener, Turn::Own);
+                let task = accept(Rc::clone(worker), Rc::clone(handle), listener, AcceptSource::Own);
                 tokio::task::spawn_local(task).abort_handle()
             });
             self.accepting.borrow_mut().extend(tasks);

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use eddy_config::{ListenAddress, ListenerConfig};
-use eddy_io::{DatagramListener, Listener, duplicate};
+use eddy_io::{DatagramListener, StreamListener, duplicate};
 
 use crate::error::ProxyError;
 
@@ -56,10 +56,10 @@ impl SocketTable {
         address: &ListenAddress,
         index: usize,
         workers: usize,
-    ) -> Result<Vec<Listener>, ProxyError> {
+    ) -> Result<Vec<StreamListener>, ProxyError> {
         self.registered(address, index, workers, |socket| match address {
-            ListenAddress::Unix(_) => Listener::unix(socket),
-            ListenAddress::Tcp(_) | ListenAddress::Udp(_) => Listener::tcp(socket),
+            ListenAddress::Unix(_) => StreamListener::unix(socket),
+            ListenAddress::Tcp(_) | ListenAddress::Udp(_) => StreamListener::tcp(socket),
         })
     }
 

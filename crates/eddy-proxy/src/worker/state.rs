@@ -14,9 +14,9 @@ use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
 
 use crate::access::{AccessWriter, RecordQueue};
-use crate::exchange::{Crossing, Exchange, FilterChain};
+use crate::exchange::{Exchange, FilterChain, WorkerFilterState};
 use crate::host::FilterHost;
-use crate::plan::{ListenerPlan, Plan};
+use crate::plan::{GatewayPlan, ListenerPlan};
 use crate::session::Flows;
 use crate::stats::{PlanSeries, WorkerSeries};
 use crate::worker::admission::AdmissionQueue;
@@ -44,7 +44,7 @@ pub(crate) struct Worker {
     pub(crate) records: RecordQueue,
     pub(crate) route: RefCell<RouteScratch>,
     pub(crate) egress: RefCell<Egress>,
-    pub(crate) crossing: Crossing,
+    pub(crate) crossing: WorkerFilterState,
     pub(crate) admission: AdmissionQueue,
     /// Woken at each tick; for tasks that wait for room.
     pub(crate) ticked: Notify,
@@ -67,7 +67,7 @@ pub(crate) struct Worker {
 /// A plan with this worker's counters and clusters.
 #[derive(Debug)]
 pub(crate) struct WorkerPlan {
-    pub(crate) plan: Arc<Plan>,
+    pub(crate) plan: Arc<GatewayPlan>,
     pub(crate) series: PlanSeries,
     pub(crate) clusters: Vec<Rc<WorkerCluster>>,
     clusters_by_name: HashMap<Arc<str>, Rc<WorkerCluster>>,
@@ -85,7 +85,7 @@ pub(crate) struct ListenerHandle {
 }
 
 /// What a worker is made of.
-pub(crate) struct Parts {
+pub(crate) struct WorkerParts {
     pub(crate) index: usize,
     pub(crate) workers: usize,
     pub(crate) page: Arc<SharedPage>,
@@ -100,7 +100,7 @@ pub(crate) struct Parts {
 
 impl Worker {
     /// A worker that follows `plan`.
-    pub(crate) fn new(parts: Parts, plan: Rc<WorkerPlan>, rng: Rng, now_ms: u64) -> Rc<Self> {
+    pub(crate) fn new(parts: WorkerParts, plan: Rc<WorkerPlan>, rng: Rng, now_ms: u64) -> Rc<Self> {
         Rc::new(Self {
             index: parts.index,
             workers: parts.workers,
@@ -116,7 +116,7 @@ impl Worker {
             records: RecordQueue::default(),
             route: RefCell::new(RouteScratch::new()),
             egress: RefCell::new(Egress::new()),
-            crossing: Crossing::new(parts.host),
+            crossing: WorkerFilterState::new(parts.host),
             admission: AdmissionQueue::default(),
             ticked: Notify::new(),
             turned: Notify::new(),
@@ -193,7 +193,7 @@ impl Worker {
 impl WorkerPlan {
     /// The first plan of a worker, or the one after `previous`, whose clusters live on under the same name.
     pub(crate) fn new(
-        plan: Arc<Plan>,
+        plan: Arc<GatewayPlan>,
         series: PlanSeries,
         endpoints: &[watch::Receiver<Arc<EndpointSet>>],
         previous: Option<&Self>,

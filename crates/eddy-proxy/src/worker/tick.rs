@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::exchange::flush_ended;
-use crate::worker::accept::{Turn, accept, give_room};
+use crate::worker::accept::{AcceptSource, accept, give_room};
 use crate::worker::admission::TickInterval;
 use crate::worker::run::Loop;
 use crate::worker::state::{ListenerHandle, Worker, millis};
@@ -124,7 +124,7 @@ fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
         match table.listeners(&handle.address, other, worker.workers) {
             Ok(listeners) => {
                 for listener in listeners {
-                    let task = accept(Rc::clone(worker), Rc::clone(handle), listener, Turn::Other);
+                    let task = accept(Rc::clone(worker), Rc::clone(handle), listener, AcceptSource::Other);
                     tasks.push(tokio::task::spawn_local(task).abort_handle());
                 }
             }

@@ -18,14 +18,14 @@ pub(crate) struct UploadSlots {
     /// Those slots and the ones for uploads of which a first part has arrived.
     slots_max: Cell<u32>,
     /// Requests that wait for an open slot.
-    unproven: Waiting,
+    unproven: UploadQueue,
     /// Requests of which the first part is there, and that wait for any slot.
-    proven: Waiting,
+    proven: UploadQueue,
 }
 
 /// Requests that wait for a slot, first in, first out.
 #[derive(Debug, Default)]
-struct Waiting {
+struct UploadQueue {
     count: Cell<u32>,
     released: Notify,
 }
@@ -47,7 +47,7 @@ pub(crate) struct UploadSlot {
 
 /// A wait for a slot.
 pub(crate) struct SlotWait<'s> {
-    waiting: &'s Waiting,
+    waiting: &'s UploadQueue,
 }
 
 impl UploadSlots {

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use eddy_config::{Config, ListenAddress, SourceText, check};
-use eddy_filter::{FilterSet, Level};
-use eddy_io::{Share, SharedPage, listen_tcp};
+use eddy_config::{GatewayConfig, ListenAddress, SourceText, check};
+use eddy_filter::{FilterLogLevel, FilterSet};
+use eddy_io::{PortSharing, SharedPage, listen_tcp};
 use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
 
 /// No test waits longer than this for anything.
@@ -57,22 +57,22 @@ pub(crate) fn start_gateway(origin: SocketAddr, rest: &str) -> (Gateway, SocketA
 }
 
 /// The checked configuration of one worker and one listener, which has `keys` beside its address and routes.
-pub(crate) fn config(address: SocketAddr, origin: SocketAddr, keys: &str, rest: &str) -> Config {
+pub(crate) fn config(address: SocketAddr, origin: SocketAddr, keys: &str, rest: &str) -> GatewayConfig {
     let text = format!("workers: 1\nlisteners: [{{address: '{address}', routes: site, {keys}}}]\n{rest}")
         .replace("ORIGIN", &origin.to_string());
     check(&[SourceText::new("test.yaml", text.as_str())]).unwrap().config
 }
 
 /// Starts a gateway without filters that listens at `address`.
-pub(crate) fn start_with(address: SocketAddr, config: Config) -> Gateway {
-    let host = FilterHost::new(1, 1, Level::Info);
+pub(crate) fn start_with(address: SocketAddr, config: GatewayConfig) -> Gateway {
+    let host = FilterHost::new(1, 1, FilterLogLevel::Info);
     start_filtered(address, config, &FilterSet::default(), host)
 }
 
 /// Starts a gateway with filters that listens at `address`.
 pub(crate) fn start_filtered(
     address: SocketAddr,
-    config: Config,
+    config: GatewayConfig,
     filters: &FilterSet,
     host: Arc<FilterHost>,
 ) -> Gateway {
@@ -82,7 +82,7 @@ pub(crate) fn start_filtered(
 /// Starts a gateway with filters on sockets that listen already.
 pub(crate) fn start_on(
     sockets: Sockets,
-    config: Config,
+    config: GatewayConfig,
     filters: &FilterSet,
     host: Arc<FilterHost>,
 ) -> Gateway {
@@ -94,7 +94,7 @@ pub(crate) fn start_on(
 /// A socket that listens at `address`: connections wait in its queue until a gateway takes them.
 pub(crate) fn sockets_of(address: SocketAddr) -> Sockets {
     let mut sockets = Sockets::default();
-    let socket = listen_tcp(address, 1024, Share::WithOthers).unwrap();
+    let socket = listen_tcp(address, 1024, PortSharing::WithOthers).unwrap();
     sockets.by_address.insert(ListenAddress::Tcp(address), vec![socket]);
     sockets
 }
@@ -120,15 +120,18 @@ pub(crate) fn ask(stream: &mut TcpStream, request: &[u8], end: &[u8]) {
 }
 
 /// What an origin does with one of its connections.
-pub(crate) type Script = Box<dyn FnOnce(TcpStream) + Send>;
+pub(crate) type ConnectionScript = Box<dyn FnOnce(TcpStream) + Send>;
 
 /// Starts an origin that has one connection for each of `scripts`, one after the other, and a gateway before it.
-pub(crate) fn start_scripted(scripts: Vec<Script>) -> (Gateway, SocketAddr, JoinHandle<()>) {
+pub(crate) fn start_scripted(scripts: Vec<ConnectionScript>) -> (Gateway, SocketAddr, JoinHandle<()>) {
     start_scripted_with("", scripts)
 }
 
 /// The same with `keys` of the cluster beside its endpoints.
-pub(crate) fn start_scripted_with(keys: &str, scripts: Vec<Script>) -> (Gateway, SocketAddr, JoinHandle<()>) {
+pub(crate) fn start_scripted_with(
+    keys: &str,
+    scripts: Vec<ConnectionScript>,
+) -> (Gateway, SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = listener.local_addr().unwrap();
     let serving = std::thread::spawn(move || {

@@ -14,7 +14,7 @@ pub(crate) const POISON: u64 = u64::MAX;
 #[derive(Default)]
 pub(crate) struct Book {
     pub(crate) wrong: Mutex<Vec<String>>,
-    pub(crate) tally: Tally,
+    pub(crate) tally: PlayCounts,
     states: Mutex<States>,
     handles: Mutex<HashMap<u64, u64>>,
 }
@@ -22,12 +22,12 @@ pub(crate) struct Book {
 #[derive(Default)]
 struct States {
     next: u64,
-    known: HashMap<u64, State>,
+    known: HashMap<u64, TrackedExchange>,
     open: usize,
 }
 
 /// What a filter keeps of an exchange.
-struct State {
+struct TrackedExchange {
     word: u64,
     filter: u64,
     is_ended: bool,
@@ -35,7 +35,7 @@ struct State {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct PlayCounts {
     pub(crate) hooks: AtomicU64,
     pub(crate) resumed: AtomicU64,
     pub(crate) refused: AtomicU64,
@@ -50,7 +50,7 @@ pub(crate) struct Tally {
     pub(crate) cut: AtomicU64,
 }
 
-impl Tally {
+impl PlayCounts {
     pub(crate) fn steps(&self) -> u64 {
         let Self { hooks, resumed, refused, ends, requests, resets, .. } = self;
         [hooks, resumed, refused, ends, requests, resets].iter().map(|count| count.load(Relaxed)).sum()
@@ -103,7 +103,7 @@ impl Book {
         states.next += 1;
         states.open += 1;
         let number = states.next;
-        states.known.insert(number, State { word, filter, is_ended: false, is_logged: false });
+        states.known.insert(number, TrackedExchange { word, filter, is_ended: false, is_logged: false });
         number
     }
 

@@ -17,21 +17,22 @@ pub(crate) fn clients(seed: u64, rounds: u64, address: SocketAddr, book: &Book) 
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
             scope.spawn(move || {
-                let mut client = Client { rng: Rng::new(seed ^ client << 40), address, book, stream: None };
+                let mut client =
+                    RandomClient { rng: Rng::new(seed ^ client << 40), address, book, stream: None };
                 (0..rounds).for_each(|_| client.ask());
             });
         }
     });
 }
 
-struct Client<'b> {
+struct RandomClient<'b> {
     rng: Rng,
     address: SocketAddr,
     book: &'b Book,
     stream: Option<TcpStream>,
 }
 
-impl Client<'_> {
+impl RandomClient<'_> {
     fn ask(&mut self) {
         let number = self.rng.bits() >> 1;
         let word = word_of(number);

@@ -6,18 +6,18 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use eddy_filter::{EditLog, Handle, Host, Phase, Verdict};
+use eddy_filter::{EditLog, Handle, HostApi, Phase, Verdict};
 use eddy_proxy::FilterHost;
 use eddy_upstream::Rng;
 
 use super::book::{Book, POISON, word_of};
-use super::script::Hook;
+use super::script::RandomHook;
 
 const THREADS: u64 = 4;
 
 /// A pause that somebody has to end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paused {
+pub(crate) struct PauseHandle {
     pub(crate) exchange: Handle,
     pub(crate) turn: u32,
     pub(crate) phase: Phase,
@@ -25,21 +25,21 @@ pub(crate) struct Paused {
 }
 
 #[derive(Default)]
-pub(crate) struct Pool {
-    held: Mutex<Held>,
+pub(crate) struct PausePool {
+    held: Mutex<PausePoolState>,
     arrived: Condvar,
 }
 
 #[derive(Default)]
-struct Held {
-    paused: Vec<Paused>,
+struct PausePoolState {
+    paused: Vec<PauseHandle>,
     is_closed: bool,
     /// Exchange and turn of what was resumed: never again.
     done: HashSet<(u64, u32)>,
 }
 
-impl Pool {
-    pub(crate) fn put(&self, paused: Paused) {
+impl PausePool {
+    pub(crate) fn put(&self, paused: PauseHandle) {
         self.held.lock().unwrap().paused.push(paused);
         self.arrived.notify_one();
     }
@@ -50,7 +50,7 @@ impl Pool {
     }
 
     /// Any of what waits; nothing once the pool is closed and empty.
-    fn draw(&self, rng: &mut Rng) -> Option<Paused> {
+    fn draw(&self, rng: &mut Rng) -> Option<PauseHandle> {
         let mut held = self.held.lock().unwrap();
         loop {
             let few = held.paused.len() < 3 && rng.below(4) > 0;
@@ -72,7 +72,7 @@ pub(crate) fn resumers(
     seed: u64,
     host: &Arc<FilterHost>,
     book: &Arc<Book>,
-    pool: &Arc<Pool>,
+    pool: &Arc<PausePool>,
 ) -> Vec<JoinHandle<()>> {
     let start = |thread: u64| {
         let (host, book, pool) = (Arc::clone(host), Arc::clone(book), Arc::clone(pool));
@@ -88,9 +88,9 @@ struct Resumer {
     rng: Rng,
     host: Arc<FilterHost>,
     book: Arc<Book>,
-    pool: Arc<Pool>,
+    pool: Arc<PausePool>,
     /// What was resumed.
-    old: Vec<Paused>,
+    old: Vec<PauseHandle>,
 }
 
 impl Resumer {
@@ -115,10 +115,10 @@ impl Resumer {
     }
 
     /// Resumes; whether that was accepted. At most one of those who try may.
-    fn resume(&mut self, paused: Paused) -> bool {
+    fn resume(&mut self, paused: PauseHandle) -> bool {
         let mut edits = EditLog::new();
         let draw = self.rng.bits();
-        let mut hook = Hook { rng: Rng::new(draw), word: word_of(paused.word), phase: paused.phase };
+        let mut hook = RandomHook { rng: Rng::new(draw), word: word_of(paused.word), phase: paused.phase };
         hook.edit(0, &mut edits);
         let verdict = match self.rng.below(60) {
             0..=1 => hook.reply(0, &mut edits),
@@ -138,9 +138,9 @@ impl Resumer {
     }
 
     /// Resumes what was resumed before, in another's name.
-    fn poison(&mut self, old: Paused) {
+    fn poison(&mut self, old: PauseHandle) {
         let mut edits = EditLog::new();
-        let hook = Hook { rng: Rng::new(1), word: word_of(POISON), phase: old.phase };
+        let hook = RandomHook { rng: Rng::new(1), word: word_of(POISON), phase: old.phase };
         let verdict = hook.reply(0, &mut edits);
         self.book.tally.refused.fetch_add(1, Relaxed);
         if self.host.resume(old.exchange, old.turn, verdict, edits.bytes_mut()).is_ok() {

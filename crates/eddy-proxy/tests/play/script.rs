@@ -4,30 +4,32 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{Call, Edit, EditLog, Event, Handle, Library, Phase, Verdict, View};
+use eddy_filter::{
+    EditLog, ExchangeView, FilterEdit, FilterEvent, FilterLibrary, Handle, LibraryCall, Phase, Verdict,
+};
 use eddy_upstream::Rng;
 
 use super::book::{Book, WORD_BYTES, number_of, word_of};
-use super::resumer::{Paused, Pool};
+use super::resumer::{PauseHandle, PausePool};
 
-pub(crate) struct Script {
+pub(crate) struct RandomLibrary {
     pub(crate) seed: u64,
     pub(crate) book: Arc<Book>,
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) pool: Arc<PausePool>,
 }
 
-impl fmt::Debug for Script {
+impl fmt::Debug for RandomLibrary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Script")
     }
 }
 
-impl Library for Script {
+impl FilterLibrary for RandomLibrary {
     fn name(&self) -> &str {
         "script"
     }
 
-    fn run(&self, call: &mut Call<'_>) {
+    fn run(&self, call: &mut LibraryCall<'_>) {
         for ended in call.ended {
             self.book.end_state(ended.state, ended.filter);
         }
@@ -47,13 +49,14 @@ impl Library for Script {
             }
             let draw =
                 Rng::new(self.seed ^ word.rotate_left(17) ^ u64::from(call.turn) << 8 ^ step.filter).bits();
-            let mut hook = Hook { rng: Rng::new(draw), word: word_of(word), phase: view.phase };
+            let mut hook = RandomHook { rng: Rng::new(draw), word: word_of(word), phase: view.phase };
             hook.edit(u16::try_from(index).unwrap(), call.edits);
             step.verdict = hook.verdict(view, u16::try_from(index).unwrap(), call.edits);
             if step.verdict == Verdict::Pause {
                 call.wait_ms = if hook.rng.below(8) == 0 { 3 } else { 0 };
                 let copies = if hook.rng.below(6) == 0 { 2 } else { 1 };
-                let paused = Paused { exchange: call.exchange, turn: call.turn, phase: view.phase, word };
+                let paused =
+                    PauseHandle { exchange: call.exchange, turn: call.turn, phase: view.phase, word };
                 (0..copies).for_each(|_| self.pool.put(paused));
             }
             if step.verdict == Verdict::Reply {
@@ -66,12 +69,12 @@ impl Library for Script {
         }
     }
 
-    fn event(&self, _event: &Event<'_>) {}
+    fn event(&self, _event: &FilterEvent<'_>) {}
 }
 
-impl Script {
+impl RandomLibrary {
     /// Looks for words of others in all that a filter is shown.
-    fn look(&self, view: &View<'_>, word: u64, exchange: Handle) {
+    fn look(&self, view: &ExchangeView<'_>, word: u64, exchange: Handle) {
         self.book.meet(exchange.number(), word);
         let place = view.phase.name();
         let response = view.response.map(|response| response.fields).unwrap_or_default();
@@ -86,19 +89,19 @@ impl Script {
 }
 
 /// A hook that draws; a resume draws in the same way.
-pub(crate) struct Hook {
+pub(crate) struct RandomHook {
     pub(crate) rng: Rng,
     pub(crate) word: String,
     pub(crate) phase: Phase,
 }
 
-impl Hook {
+impl RandomHook {
     /// Changes of the phase, with the exchange's word in them.
     pub(crate) fn edit(&mut self, step: u16, edits: &mut EditLog) {
         let word = self.word.as_bytes();
-        let mut push = |edit: &Edit<'_>| edits.push(step, edit).unwrap();
+        let mut push = |edit: &FilterEdit<'_>| edits.push(step, edit).unwrap();
         if self.rng.below(4) == 0 {
-            push(&Edit::Metadata {
+            push(&FilterEdit::Metadata {
                 space: b"play",
                 key: b"word",
                 value: format!("\"{}\"", self.word).as_bytes(),
@@ -106,23 +109,23 @@ impl Hook {
         }
         match self.phase {
             Phase::RequestHead | Phase::ResponseHead if self.rng.below(2) == 0 => {
-                push(&Edit::Add { name: b"x-mark", value: word });
+                push(&FilterEdit::Add { name: b"x-mark", value: word });
             }
             Phase::RequestTrailers | Phase::ResponseTrailers => {
-                push(&Edit::Add { name: b"x-mark", value: word })
+                push(&FilterEdit::Add { name: b"x-mark", value: word })
             }
             Phase::RequestBody | Phase::ResponseBody => match self.rng.below(12) {
-                0 => push(&Edit::BodyAppend(word)),
-                1 => push(&Edit::BodyPrepend(word)),
-                2 => push(&Edit::BodySet(word)),
-                3 => push(&Edit::BodyDrain(u32::try_from(WORD_BYTES).unwrap() + 3)),
+                0 => push(&FilterEdit::BodyAppend(word)),
+                1 => push(&FilterEdit::BodyPrepend(word)),
+                2 => push(&FilterEdit::BodySet(word)),
+                3 => push(&FilterEdit::BodyDrain(u32::try_from(WORD_BYTES).unwrap() + 3)),
                 _ => {}
             },
             _ => {}
         }
     }
 
-    fn verdict(&mut self, view: &View<'_>, step: u16, edits: &mut EditLog) -> Verdict {
+    fn verdict(&mut self, view: &ExchangeView<'_>, step: u16, edits: &mut EditLog) -> Verdict {
         if view.phase == Phase::Log {
             return Verdict::Continue;
         }
@@ -134,7 +137,7 @@ impl Hook {
             44 => Verdict::Fault,
             45 => Verdict::Reset,
             46 => {
-                edits.push(step, &Edit::Set { name: b"content-length", value: b"7" }).unwrap();
+                edits.push(step, &FilterEdit::Set { name: b"content-length", value: b"7" }).unwrap();
                 Verdict::Continue
             }
             _ => Verdict::Continue,
@@ -144,8 +147,8 @@ impl Hook {
     /// An answer with the exchange's word.
     pub(crate) fn reply(&self, step: u16, edits: &mut EditLog) -> Verdict {
         let word = self.word.as_bytes();
-        edits.push(step, &Edit::ReplyField { name: b"x-reply", value: word }).unwrap();
-        edits.push(step, &Edit::Reply { status: 403, body: word, details: word }).unwrap();
+        edits.push(step, &FilterEdit::ReplyField { name: b"x-reply", value: word }).unwrap();
+        edits.push(step, &FilterEdit::Reply { status: 403, body: word, details: word }).unwrap();
         Verdict::Reply
     }
 }

@@ -15,39 +15,39 @@ use std::time::Instant;
 use eddy_route::{RouteScratch, RouteTable, Router};
 use serde::Serialize;
 
-use tables::{Ask, Kind, ask, table};
+use tables::{BenchRouteRequest, RuleTableKind, ask, table};
 
 /// What is measured.
-const PLAN: &[(Kind, &[usize])] = &[
-    (Kind::Exact, &[10, 1_000, 10_000, 100_000]),
-    (Kind::Prefix, &[10, 1_000, 10_000, 100_000]),
-    (Kind::Template, &[10, 1_000, 10_000, 100_000]),
-    (Kind::Mixed, &[10, 1_000, 10_000, 100_000]),
-    (Kind::Host, &[10, 1_000, 10_000, 100_000]),
-    (Kind::Header, &[10, 1_000, 10_000]),
-    (Kind::Method, &[10_000]),
-    (Kind::Query, &[10_000]),
-    (Kind::Regex, &[100, 1_000, 10_000]),
-    (Kind::RegexInner, &[100, 1_000, 10_000]),
-    (Kind::RegexSuffix, &[100, 1_000, 10_000]),
-    (Kind::Search, &[100, 1_000, 10_000]),
-    (Kind::RegexClass, &[100, 1_000, 10_000]),
+const PLAN: &[(RuleTableKind, &[usize])] = &[
+    (RuleTableKind::Exact, &[10, 1_000, 10_000, 100_000]),
+    (RuleTableKind::Prefix, &[10, 1_000, 10_000, 100_000]),
+    (RuleTableKind::Template, &[10, 1_000, 10_000, 100_000]),
+    (RuleTableKind::Mixed, &[10, 1_000, 10_000, 100_000]),
+    (RuleTableKind::Host, &[10, 1_000, 10_000, 100_000]),
+    (RuleTableKind::Header, &[10, 1_000, 10_000]),
+    (RuleTableKind::Method, &[10_000]),
+    (RuleTableKind::Query, &[10_000]),
+    (RuleTableKind::Regex, &[100, 1_000, 10_000]),
+    (RuleTableKind::RegexInner, &[100, 1_000, 10_000]),
+    (RuleTableKind::RegexSuffix, &[100, 1_000, 10_000]),
+    (RuleTableKind::Search, &[100, 1_000, 10_000]),
+    (RuleTableKind::RegexClass, &[100, 1_000, 10_000]),
 ];
 
 /// Everything a run found out.
 #[derive(Serialize)]
-struct Document {
+struct LookupReport {
     /// What kind of results this is.
     subject: &'static str,
     cpu: String,
     kernel: String,
     load_average: String,
-    rows: Vec<Row>,
+    rows: Vec<LookupRow>,
 }
 
 /// A table of rules and what it cost; times of lookups in nanoseconds.
 #[derive(Serialize)]
-struct Row {
+struct LookupRow {
     rules: &'static str,
     count: usize,
     build_ms: f64,
@@ -100,7 +100,7 @@ fn main() {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let cpu = read("/proc/cpuinfo");
         let cpu = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-        let document = Document {
+        let document = LookupReport {
             subject: "routes",
             cpu: cpu.map(|(_, name)| name.to_owned()).unwrap_or_default(),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
@@ -112,7 +112,7 @@ fn main() {
     }
 }
 
-fn measure(kind: Kind, count: usize) -> Row {
+fn measure(kind: RuleTableKind, count: usize) -> LookupRow {
     let tables = [table(kind, count)];
     let rounds = if count > 1_000 { 3 } else { 10 };
     let build_ms = least(rounds, || {
@@ -124,8 +124,8 @@ fn measure(kind: Kind, count: usize) -> Row {
     let by_rank = by_rank(&router, kind, count);
     let hot = |number: usize| lookup_ns(&router, &[ask(kind, number)], &[number]);
     let shuffled = shuffled(count);
-    let asks: Vec<Ask> = shuffled.iter().map(|number| ask(kind, *number)).collect();
-    Row {
+    let asks: Vec<BenchRouteRequest> = shuffled.iter().map(|number| ask(kind, *number)).collect();
+    LookupRow {
         rules: kind.name(),
         count,
         build_ms: round(build_ms),
@@ -144,7 +144,7 @@ fn build(tables: &[RouteTable]) -> Router {
 }
 
 /// The rules by their place in the total order.
-fn by_rank(router: &Router, kind: Kind, count: usize) -> Vec<usize> {
+fn by_rank(router: &Router, kind: RuleTableKind, count: usize) -> Vec<usize> {
     let mut scratch = RouteScratch::new();
     let mut numbers: Vec<usize> = (0..count).collect();
     let rank = |number: usize, scratch: &mut RouteScratch| {
@@ -169,7 +169,7 @@ fn shuffled(count: usize) -> Vec<usize> {
 }
 
 /// The time of a lookup; the rules that the requests are for are `expected`, none if it is empty.
-fn lookup_ns(router: &Router, asks: &[Ask], expected: &[usize]) -> f64 {
+fn lookup_ns(router: &Router, asks: &[BenchRouteRequest], expected: &[usize]) -> f64 {
     let mut scratch = RouteScratch::new();
     let mut look_up = |at: usize| {
         let found = asks[at].with(|request| router.lookup(black_box(request), &mut scratch));

@@ -4,13 +4,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The system's allocator, counting.
-struct Counting;
+struct PeakCountingAllocator;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: every call goes to the system's allocator unchanged; the counters take no part in it.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for PeakCountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         MOST.fetch_max(held, Ordering::Relaxed);
@@ -26,7 +26,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: PeakCountingAllocator = PeakCountingAllocator;
 
 /// What a piece of work made, and what it held: at its end, and at most.
 pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, usize, usize) {

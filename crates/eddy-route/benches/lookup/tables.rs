@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use eddy_http::{Field, FieldId, Fields, Span};
 use eddy_route::{
-    Dialect, HostPattern, Origin, PathPattern, PathSearch, RouteRequest, RouteTable, Rule, ValueMatch,
-    ValueTest,
+    Dialect, HostPattern, PathPattern, PathSearch, RouteRequest, RouteTable, Rule, SourceLocation,
+    ValueMatch, ValueTest,
 };
 
 /// What tells the rules of a table apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RuleTableKind {
     Exact,
     Prefix,
     Template,
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     RegexClass,
 }
 
-impl Kind {
+impl RuleTableKind {
     /// What the kind is called in results.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Kind {
 }
 
 /// A request as text.
-pub(crate) struct Ask {
+pub(crate) struct BenchRouteRequest {
     host: String,
     path: String,
     query: String,
@@ -66,7 +66,7 @@ pub(crate) struct Ask {
     fields: [Field; 3],
 }
 
-impl Ask {
+impl BenchRouteRequest {
     /// Calls `look` with the request.
     pub(crate) fn with<T>(&self, look: impl FnOnce(&RouteRequest<'_>) -> T) -> T {
         look(&RouteRequest {
@@ -81,13 +81,13 @@ impl Ask {
 }
 
 /// A table of so many rules.
-pub(crate) fn table(kind: Kind, count: usize) -> RouteTable {
+pub(crate) fn table(kind: RuleTableKind, count: usize) -> RouteTable {
     let rules = (0..count).map(|number| rule(kind, number)).collect();
     RouteTable { rules, ..RouteTable::new("bench", Dialect::Eddy) }
 }
 
-fn rule(kind: Kind, number: usize) -> Rule {
-    let origin = Origin { file: Arc::from("bench.yaml"), line: 1 };
+fn rule(kind: RuleTableKind, number: usize) -> Rule {
+    let origin = SourceLocation { file: Arc::from("bench.yaml"), line: 1 };
     let mut rule = Rule::new(&format!("rule-{number}"), origin);
     rule.path = PathPattern::Prefix("/".to_owned());
     let tenant = |name: &str| ValueMatch::new(name, ValueTest::Exact(format!("tenant-{number}")));
@@ -96,10 +96,10 @@ fn rule(kind: Kind, number: usize) -> Rule {
     let prefix = || PathPattern::Prefix(format!("{place}/"));
     let template = || PathPattern::Template(format!("{place}/{{id}}"));
     match kind {
-        Kind::Exact => rule.path = exact(),
-        Kind::Prefix => rule.path = prefix(),
-        Kind::Template => rule.path = template(),
-        Kind::Mixed => {
+        RuleTableKind::Exact => rule.path = exact(),
+        RuleTableKind::Prefix => rule.path = prefix(),
+        RuleTableKind::Template => rule.path = template(),
+        RuleTableKind::Mixed => {
             rule.path = match number % 20 {
                 0..8 => exact(),
                 8..10 => template(),
@@ -111,24 +111,26 @@ fn rule(kind: Kind, number: usize) -> Rule {
                 0..18 | 20.. => {}
             }
         }
-        Kind::Host => rule.hosts = vec![HostPattern::Exact(format!("h{number}.example.com"))],
-        Kind::Header => rule.headers = vec![tenant("x-tenant")],
-        Kind::Method => {
+        RuleTableKind::Host => rule.hosts = vec![HostPattern::Exact(format!("h{number}.example.com"))],
+        RuleTableKind::Header => rule.headers = vec![tenant("x-tenant")],
+        RuleTableKind::Method => {
             rule.methods = vec!["GET".to_owned()];
             rule.headers = vec![tenant("x-tenant")];
         }
-        Kind::Query => rule.query = vec![tenant("tenant")],
-        Kind::Regex => rule.path = PathPattern::Regex(format!("{place}/[a-z]+")),
-        Kind::RegexInner => rule.path = PathPattern::Regex(format!("/[a-z]+/resource-{number}/[a-z]+")),
-        Kind::RegexSuffix => rule.path = PathPattern::Regex(format!(r"/.*\.kind{number}")),
-        Kind::Search => {
+        RuleTableKind::Query => rule.query = vec![tenant("tenant")],
+        RuleTableKind::Regex => rule.path = PathPattern::Regex(format!("{place}/[a-z]+")),
+        RuleTableKind::RegexInner => {
+            rule.path = PathPattern::Regex(format!("/[a-z]+/resource-{number}/[a-z]+"))
+        }
+        RuleTableKind::RegexSuffix => rule.path = PathPattern::Regex(format!(r"/.*\.kind{number}")),
+        RuleTableKind::Search => {
             rule.path = PathPattern::Search(PathSearch {
                 expression: format!(r"/resource-{number}/[^/]*\.(html|php)$"),
                 is_caseless: false,
                 below: String::new(),
             });
         }
-        Kind::RegexClass => {
+        RuleTableKind::RegexClass => {
             // A number in digits, each of which a class of one digit and one letter stands for.
             let digits = number.to_string();
             let classes: String = digits
@@ -142,9 +144,9 @@ fn rule(kind: Kind, number: usize) -> Rule {
 }
 
 /// The request for the rule of this number; for a number beyond those of the table, one that no rule is for.
-pub(crate) fn ask(kind: Kind, number: usize) -> Ask {
+pub(crate) fn ask(kind: RuleTableKind, number: usize) -> BenchRouteRequest {
     let place = place(number);
-    let mut ask = Ask {
+    let mut ask = BenchRouteRequest {
         host: "www.example.com".to_owned(),
         path: format!("{place}/item"),
         query: String::new(),
@@ -152,19 +154,21 @@ pub(crate) fn ask(kind: Kind, number: usize) -> Ask {
         fields: [Field::default(); 3],
     };
     match kind {
-        Kind::Exact
-        | Kind::Prefix
-        | Kind::Template
-        | Kind::Mixed
-        | Kind::Header
-        | Kind::Method
-        | Kind::Regex => {}
-        Kind::Host => ask.host = format!("h{number}.example.com"),
-        Kind::Query => ask.query = format!("page=1&tenant=tenant-{number}"),
-        Kind::RegexInner => ask.path = format!("/shop/resource-{number}/some-thing").replace("some-", "some"),
-        Kind::RegexSuffix => ask.path = format!("/shop/pictures/of/things.kind{number}"),
-        Kind::Search => ask.path = format!("/shop/v1/resource-{number}/index.html"),
-        Kind::RegexClass => ask.path = format!("/items/{number}/something"),
+        RuleTableKind::Exact
+        | RuleTableKind::Prefix
+        | RuleTableKind::Template
+        | RuleTableKind::Mixed
+        | RuleTableKind::Header
+        | RuleTableKind::Method
+        | RuleTableKind::Regex => {}
+        RuleTableKind::Host => ask.host = format!("h{number}.example.com"),
+        RuleTableKind::Query => ask.query = format!("page=1&tenant=tenant-{number}"),
+        RuleTableKind::RegexInner => {
+            ask.path = format!("/shop/resource-{number}/some-thing").replace("some-", "some")
+        }
+        RuleTableKind::RegexSuffix => ask.path = format!("/shop/pictures/of/things.kind{number}"),
+        RuleTableKind::Search => ask.path = format!("/shop/v1/resource-{number}/index.html"),
+        RuleTableKind::RegexClass => ask.path = format!("/items/{number}/something"),
     }
     let fields = [("User-Agent", "bench"), ("Accept", "*/*"), ("X-Tenant", &*format!("tenant-{number}"))];
     ask.fields = fields.map(|(name, value)| {

@@ -5,24 +5,24 @@ use std::fmt;
 use eddy_http::{FieldId, FieldRef};
 
 use crate::compile::cookie::first_cookie;
-use crate::compile::pattern::{Form, Groups, Pattern, PatternScratch};
-use crate::compile::rule::Probe;
+use crate::compile::pattern::{Groups, Pattern, PatternScratch, RegexMatchMode};
+use crate::compile::rule::RuleMatchContext;
 use crate::error::RouteProblem;
 use crate::rule::{Missing, QueryForm, ValueMatch, ValueTest};
 
 /// A condition on the values of one name.
 #[derive(Debug)]
-pub(crate) struct Condition {
-    pub(crate) source: Source,
+pub(crate) struct CompiledCondition {
+    pub(crate) source: ConditionSource,
     pub(crate) name: Box<str>,
-    pub(crate) test: Test,
+    pub(crate) test: CompiledTest,
     pub(crate) is_inverted: bool,
     pub(crate) missing: Missing,
 }
 
 /// Where the values of a condition come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Source {
+pub(crate) enum ConditionSource {
     /// The request's fields; the id spares comparing well-known names.
     Header(FieldId),
     /// The parameters of the query, decoded.
@@ -30,14 +30,14 @@ pub(crate) enum Source {
     /// The parameters of the query as they were sent.
     RawQuery,
     /// A part of the request that is no field.
-    Part(Part),
+    Part(RequestPart),
     /// The first cookie of the name.
     Cookie,
 }
 
 /// A part of a request that conditions may name like a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
+pub(crate) enum RequestPart {
     Method,
     Authority,
     Target,
@@ -46,7 +46,7 @@ pub(crate) enum Part {
 
 /// What a value must be like.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Test {
+pub(crate) enum CompiledTest {
     Present,
     Absent,
     Exact(Box<str>),
@@ -69,19 +69,19 @@ pub(crate) enum TextTest {
     Contains(Box<str>),
 }
 
-impl Condition {
+impl CompiledCondition {
     pub(crate) fn check_header(spec: &ValueMatch) -> Result<Self, RouteProblem> {
-        if let Some(part) = Part::from_name(&spec.name) {
-            return Self::check(spec, Source::Part(part), spec.name.as_str().into());
+        if let Some(part) = RequestPart::from_name(&spec.name) {
+            return Self::check(spec, ConditionSource::Part(part), spec.name.as_str().into());
         }
         if let Some(cookie) = spec.name.strip_prefix(COOKIE) {
-            return Self::check(spec, Source::Cookie, cookie.into());
+            return Self::check(spec, ConditionSource::Cookie, cookie.into());
         }
         if !is_token(&spec.name) {
             return Err(RouteProblem::HeaderName { name: spec.name.clone() });
         }
         let name = spec.name.to_ascii_lowercase();
-        let source = Source::Header(FieldId::from_name(name.as_bytes()));
+        let source = ConditionSource::Header(FieldId::from_name(name.as_bytes()));
         Self::check(spec, source, name.into_boxed_str())
     }
 
@@ -90,25 +90,29 @@ impl Condition {
             return Err(RouteProblem::QueryName);
         }
         let source = match form {
-            QueryForm::Decoded => Source::Query,
-            QueryForm::Raw => Source::RawQuery,
+            QueryForm::Decoded => ConditionSource::Query,
+            QueryForm::Raw => ConditionSource::RawQuery,
         };
         Self::check(spec, source, spec.name.as_str().into())
     }
 
-    fn check(spec: &ValueMatch, source: Source, name: Box<str>) -> Result<Self, RouteProblem> {
-        let test = if spec.is_caseless { Test::caseless(&spec.test)? } else { Test::build(&spec.test)? };
+    fn check(spec: &ValueMatch, source: ConditionSource, name: Box<str>) -> Result<Self, RouteProblem> {
+        let test = if spec.is_caseless {
+            CompiledTest::caseless(&spec.test)?
+        } else {
+            CompiledTest::build(&spec.test)?
+        };
         Ok(Self { source, name, test, is_inverted: spec.is_inverted, missing: spec.missing })
     }
 
     /// Whether the request passes.
-    pub(crate) fn holds(&self, probe: &mut Probe<'_>) -> bool {
+    pub(crate) fn holds(&self, probe: &mut RuleMatchContext<'_>) -> bool {
         if !self.is_plain() {
             return self.holds_specially(probe);
         }
         let is_met = self.is_met(probe);
         // Of `Absent`, any value at all is the failure.
-        is_met != matches!(self.test, Test::Absent)
+        is_met != matches!(self.test, CompiledTest::Absent)
     }
 
     /// Whether the condition is a test alone: neither inverted, nor one that passes without a value but `Absent`.
@@ -118,65 +122,67 @@ impl Condition {
 
     /// Whether there is never more than one value.
     pub(crate) fn is_single(&self) -> bool {
-        !matches!(self.source, Source::Header(_))
+        !matches!(self.source, ConditionSource::Header(_))
     }
 
     /// Whether a request passes that has this value and no other.
     pub(crate) fn holds_for(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
-        self.test != Test::Absent && self.test.passes(value, scratch) != self.is_inverted
+        self.test != CompiledTest::Absent && self.test.passes(value, scratch) != self.is_inverted
     }
 
     /// Whether a request passes that has no value.
     pub(crate) fn holds_without(&self, scratch: &mut PatternScratch) -> bool {
         match (&self.test, self.missing) {
-            (Test::Absent, _) | (_, Missing::Passes) => true,
+            (CompiledTest::Absent, _) | (_, Missing::Passes) => true,
             (_, Missing::Fails) => false,
             (test, Missing::IsEmpty) => test.passes(b"", scratch) != self.is_inverted,
         }
     }
 
-    fn holds_specially(&self, probe: &mut Probe<'_>) -> bool {
+    fn holds_specially(&self, probe: &mut RuleMatchContext<'_>) -> bool {
         if !self.has_value(probe) {
             return self.holds_without(probe.pattern);
         }
         let is_met = self.is_met(probe);
-        if matches!(self.test, Test::Absent) { !is_met } else { is_met != self.is_inverted }
+        if matches!(self.test, CompiledTest::Absent) { !is_met } else { is_met != self.is_inverted }
     }
 
-    fn has_value(&self, probe: &Probe<'_>) -> bool {
+    fn has_value(&self, probe: &RuleMatchContext<'_>) -> bool {
         let name = self.name.as_bytes();
         match self.source {
-            Source::Query => probe.query.first(name).is_some(),
-            Source::RawQuery => first_raw(probe.raw_query, name).is_some(),
-            Source::Cookie => first_cookie(probe.fields, name).is_some(),
-            Source::Part(_) => true,
-            Source::Header(FieldId::Other) => probe.fields.iter().any(|field| self.is_for(&field)),
-            Source::Header(id) => probe.fields.all(id).next().is_some(),
+            ConditionSource::Query => probe.query.first(name).is_some(),
+            ConditionSource::RawQuery => first_raw(probe.raw_query, name).is_some(),
+            ConditionSource::Cookie => first_cookie(probe.fields, name).is_some(),
+            ConditionSource::Part(_) => true,
+            ConditionSource::Header(FieldId::Other) => probe.fields.iter().any(|field| self.is_for(&field)),
+            ConditionSource::Header(id) => probe.fields.all(id).next().is_some(),
         }
     }
 
     /// Whether any value passes the test.
-    fn is_met(&self, probe: &mut Probe<'_>) -> bool {
+    fn is_met(&self, probe: &mut RuleMatchContext<'_>) -> bool {
         let name = self.name.as_bytes();
         match self.source {
-            Source::Query => {
+            ConditionSource::Query => {
                 let value = probe.query.first(name);
                 value.is_some_and(|value| self.test.passes(value, probe.pattern))
             }
-            Source::RawQuery => {
+            ConditionSource::RawQuery => {
                 let value = first_raw(probe.raw_query, name);
                 value.is_some_and(|value| self.test.passes(value, probe.pattern))
             }
-            Source::Cookie => {
+            ConditionSource::Cookie => {
                 let value = first_cookie(probe.fields, name);
                 value.is_some_and(|value| self.test.passes(value, probe.pattern))
             }
-            Source::Part(part) => self.test.passes(probe.part(part), probe.pattern),
-            Source::Header(FieldId::Other) => {
+            ConditionSource::Part(part) => self.test.passes(probe.part(part), probe.pattern),
+            ConditionSource::Header(FieldId::Other) => {
                 let mut fields = probe.fields.iter().filter(|field| self.is_for(field));
                 fields.any(|field| self.test.passes(field.value, probe.pattern))
             }
-            Source::Header(id) => probe.fields.all(id).any(|value| self.test.passes(value, probe.pattern)),
+            ConditionSource::Header(id) => {
+                probe.fields.all(id).any(|value| self.test.passes(value, probe.pattern))
+            }
         }
     }
 
@@ -187,21 +193,29 @@ impl Condition {
 
     /// The exact value that is asked for, if one is.
     pub(crate) fn exact_value(&self) -> Option<&str> {
-        if let (Test::Exact(value), true) = (&self.test, self.is_plain()) { Some(value) } else { None }
+        if let (CompiledTest::Exact(value), true) = (&self.test, self.is_plain()) {
+            Some(value)
+        } else {
+            None
+        }
     }
 
     /// What was sent instead, for people: each value, or `none`.
-    pub(crate) fn show_got(&self, probe: &Probe<'_>) -> String {
+    pub(crate) fn show_got(&self, probe: &RuleMatchContext<'_>) -> String {
         let shown: Vec<String> = match self.source {
-            Source::Query => probe.query.first(self.name.as_bytes()).map(show_value).into_iter().collect(),
-            Source::RawQuery => {
+            ConditionSource::Query => {
+                probe.query.first(self.name.as_bytes()).map(show_value).into_iter().collect()
+            }
+            ConditionSource::RawQuery => {
                 first_raw(probe.raw_query, self.name.as_bytes()).map(show_value).into_iter().collect()
             }
-            Source::Cookie => {
+            ConditionSource::Cookie => {
                 first_cookie(probe.fields, self.name.as_bytes()).map(show_value).into_iter().collect()
             }
-            Source::Part(part) => vec![show_value(probe.part(part))],
-            Source::Header(_) => probe.fields.all_named(self.name.as_bytes()).map(show_value).collect(),
+            ConditionSource::Part(part) => vec![show_value(probe.part(part))],
+            ConditionSource::Header(_) => {
+                probe.fields.all_named(self.name.as_bytes()).map(show_value).collect()
+            }
         };
         if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
     }
@@ -209,14 +223,14 @@ impl Condition {
     /// `header`, `cookie` or `query parameter`, for people.
     pub(crate) fn kind(&self) -> &'static str {
         match self.source {
-            Source::Header(_) | Source::Part(_) => "header",
-            Source::Cookie => "cookie",
-            Source::Query | Source::RawQuery => "query parameter",
+            ConditionSource::Header(_) | ConditionSource::Part(_) => "header",
+            ConditionSource::Cookie => "cookie",
+            ConditionSource::Query | ConditionSource::RawQuery => "query parameter",
         }
     }
 }
 
-impl Test {
+impl CompiledTest {
     fn build(test: &ValueTest) -> Result<Self, RouteProblem> {
         Ok(match test {
             ValueTest::Present => Self::Present,
@@ -226,7 +240,7 @@ impl Test {
             ValueTest::Suffix(text) => Self::Suffix(text.as_str().into()),
             ValueTest::Contains(text) => Self::Contains(text.as_str().into()),
             ValueTest::Regex(text) => {
-                Self::Regex(Box::new(Pattern::build(text, Form::Whole, Groups::Ignored)?))
+                Self::Regex(Box::new(Pattern::build(text, RegexMatchMode::Whole, Groups::Ignored)?))
             }
             ValueTest::Range(start, end) => Self::Range(*start, *end),
         })
@@ -279,7 +293,7 @@ impl TextTest {
     }
 }
 
-impl Part {
+impl RequestPart {
     fn from_name(name: &str) -> Option<Self> {
         match name {
             ":method" => Some(Self::Method),
@@ -291,7 +305,7 @@ impl Part {
     }
 }
 
-impl fmt::Display for Test {
+impl fmt::Display for CompiledTest {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Present => out.write_str("any value"),
@@ -312,12 +326,12 @@ impl fmt::Display for Test {
     }
 }
 
-impl Condition {
+impl CompiledCondition {
     /// What is wanted, for people.
     pub(crate) fn wanted(&self) -> String {
         let not = if self.is_inverted { "not " } else { "" };
         let missing = match self.missing {
-            _ if matches!(self.test, Test::Absent) => "",
+            _ if matches!(self.test, CompiledTest::Absent) => "",
             Missing::Fails => "",
             Missing::IsEmpty => ", none counting as empty",
             Missing::Passes => ", or none",
@@ -326,7 +340,7 @@ impl Condition {
     }
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for CompiledCondition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {}: {}", self.kind(), self.name, self.wanted())
     }

@@ -3,34 +3,34 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::compile::pattern::{Form, Groups, Pattern};
+use crate::compile::pattern::{Groups, Pattern, RegexMatchMode};
 use crate::error::RouteProblem;
 use crate::rule::PathForm;
 
 /// The expressions of paths so far, and how the table in hand reads requests.
 #[derive(Debug, Default)]
-pub(crate) struct Library {
+pub(crate) struct PatternCache {
     pub(crate) form: PathForm,
-    patterns: HashMap<Key, Arc<Pattern>>,
+    patterns: HashMap<PatternCacheKey, Arc<Pattern>>,
 }
 
 /// What a pattern is compiled from.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Key {
+struct PatternCacheKey {
     text: Box<str>,
-    form: Form,
+    form: RegexMatchMode,
     groups: Groups,
 }
 
-impl Library {
+impl PatternCache {
     /// The pattern of an expression.
     pub(crate) fn pattern(
         &mut self,
         text: &str,
-        form: Form,
+        form: RegexMatchMode,
         groups: Groups,
     ) -> Result<Arc<Pattern>, RouteProblem> {
-        let key = Key { text: text.into(), form, groups };
+        let key = PatternCacheKey { text: text.into(), form, groups };
         if let Some(known) = self.patterns.get(&key) {
             return Ok(Arc::clone(known));
         }

@@ -15,16 +15,18 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use condition::{Condition, Part, Source, Test, TextTest, first_raw};
+pub(crate) use condition::{
+    CompiledCondition, CompiledTest, ConditionSource, RequestPart, TextTest, first_raw,
+};
 pub(crate) use cookie::first_cookie;
 pub(crate) use host::HostKey;
-pub(crate) use library::Library;
+pub(crate) use library::PatternCache;
 pub(crate) use path::{Caseless, PathMatcher, Reach, strip_parameters};
-pub(crate) use pattern::{Form, Groups, NEST_MAX, Pattern, PatternScratch, reason_of};
+pub(crate) use pattern::{Groups, NEST_MAX, Pattern, PatternScratch, RegexMatchMode, reason_of};
 pub(crate) use pattern_set::PatternSet;
-pub(crate) use product::{Budget, covers, overlap};
+pub(crate) use product::{ComparisonBudget, covers, overlap};
 pub use rewrite::RewriteFault;
 pub(crate) use rewrite::is_path;
 pub use rule::CompiledRule;
-pub(crate) use rule::{Failure, Probe, Work};
-pub(crate) use template::{Segment, Template};
+pub(crate) use rule::{RuleMatchContext, RuleMismatch, Work};
+pub(crate) use template::{CompiledPathTemplate, TemplateSegment};

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::compile::library::Library;
-use crate::compile::pattern::{Form, Groups, Pattern, PatternScratch};
-use crate::compile::template::Template;
+use crate::compile::library::PatternCache;
+use crate::compile::pattern::{Groups, Pattern, PatternScratch, RegexMatchMode};
+use crate::compile::template::CompiledPathTemplate;
 use crate::error::RouteProblem;
 use crate::normalise::{self, Normal, PathFault};
 use crate::rule::{CaselessPath, PathForm, PathPattern, PathSearch};
@@ -21,7 +21,7 @@ pub(crate) enum PathMatcher {
     BytePrefix(Box<str>),
     /// A path in any case of ASCII letters.
     Caseless(Caseless),
-    Template(Template),
+    Template(CompiledPathTemplate),
     Regex(Expression),
 }
 
@@ -57,7 +57,7 @@ impl PathMatcher {
     pub(crate) fn build(
         pattern: &PathPattern,
         groups: Groups,
-        library: &mut Library,
+        library: &mut PatternCache,
     ) -> Result<Self, RouteProblem> {
         let form = library.form;
         Ok(match pattern {
@@ -72,18 +72,19 @@ impl PathMatcher {
             PathPattern::Caseless(path) => Self::Caseless(Caseless::build(path, form)?),
             PathPattern::Template(template) => {
                 let text = path_text(template, form)?;
-                match Template::check(&text)? {
+                match CompiledPathTemplate::check(&text)? {
                     Some(template) => Self::Template(template),
                     None => Self::Exact(text.into_boxed_str()),
                 }
             }
             PathPattern::Regex(text) => Self::Regex(Expression {
-                pattern: library.pattern(text, Form::Whole, groups)?,
+                pattern: library.pattern(text, RegexMatchMode::Whole, groups)?,
                 below: Box::default(),
             }),
             PathPattern::Search(search) => {
                 let PathSearch { expression, is_caseless, below } = search;
-                let form = if *is_caseless { Form::SomewhereCaseless } else { Form::Somewhere };
+                let form =
+                    if *is_caseless { RegexMatchMode::SomewhereCaseless } else { RegexMatchMode::Somewhere };
                 let pattern = library.pattern(expression, form, groups)?;
                 Self::Regex(Expression { pattern, below: below.as_str().into() })
             }
@@ -178,9 +179,9 @@ impl fmt::Display for PathMatcher {
 impl fmt::Display for Expression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.pattern.form() {
-            Form::Whole => "regex",
-            Form::Somewhere => "search",
-            Form::SomewhereCaseless => "caseless search",
+            RegexMatchMode::Whole => "regex",
+            RegexMatchMode::Somewhere => "search",
+            RegexMatchMode::SomewhereCaseless => "caseless search",
         };
         write!(out, "{kind} {}", self.pattern.text())?;
         if self.below.is_empty() { Ok(()) } else { write!(out, " below {}", self.below) }

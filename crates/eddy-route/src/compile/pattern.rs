@@ -20,7 +20,7 @@ use crate::error::RouteProblem;
 /// costs the length of the value times the (bounded) size of the expression.
 pub(crate) struct Pattern {
     text: Box<str>,
-    form: Form,
+    form: RegexMatchMode,
     /// What every value begins with that the expression matches.
     prefix: Box<[u8]>,
     /// What every such value ends in; it spares most searches of expressions such as `.*[.]php`.
@@ -34,7 +34,7 @@ pub(crate) struct Pattern {
 
 /// How an expression is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Form {
+pub(crate) enum RegexMatchMode {
     /// It matches the value as a whole.
     Whole,
     /// It matches somewhere in the value.
@@ -60,12 +60,17 @@ pub(crate) struct PatternScratch {
 }
 
 impl Pattern {
-    pub(crate) fn build(text: &str, form: Form, groups: Groups) -> Result<Self, RouteProblem> {
+    pub(crate) fn build(text: &str, form: RegexMatchMode, groups: Groups) -> Result<Self, RouteProblem> {
         Self::of_syntax(text, parse(text, form)?, form, groups)
     }
 
     /// An expression whose syntax was read already.
-    pub(crate) fn of_syntax(text: &str, hir: Hir, form: Form, groups: Groups) -> Result<Self, RouteProblem> {
+    pub(crate) fn of_syntax(
+        text: &str,
+        hir: Hir,
+        form: RegexMatchMode,
+        groups: Groups,
+    ) -> Result<Self, RouteProblem> {
         let too_large = || RouteProblem::RegexTooLarge { pattern: text.to_owned() };
         let (prefix, suffix) = literal_ends(&hir, form);
         let captures = if groups == Groups::Wanted { WhichCaptures::All } else { WhichCaptures::None };
@@ -90,7 +95,7 @@ impl Pattern {
 
     /// An expression of our own making, of which only its language is wanted; `None` if it is too large.
     pub(crate) fn build_plain(text: &str) -> Option<Self> {
-        Self::build(text, Form::Whole, Groups::Ignored).ok()
+        Self::build(text, RegexMatchMode::Whole, Groups::Ignored).ok()
     }
 
     /// The automaton, unless it would be large.
@@ -109,7 +114,7 @@ impl Pattern {
     }
 
     /// How the expression is meant.
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> RegexMatchMode {
         self.form
     }
 
@@ -232,15 +237,15 @@ impl PatternScratch {
 
 /// Reads an expression that is meant as it is written.
 pub(super) fn parse_whole(text: &str) -> Result<Hir, RouteProblem> {
-    parse(text, Form::Whole)
+    parse(text, RegexMatchMode::Whole)
 }
 
 /// Reads an expression: bytes, not characters, so that classes such as `\d` are small and mean ASCII.
-fn parse(text: &str, form: Form) -> Result<Hir, RouteProblem> {
+fn parse(text: &str, form: RegexMatchMode) -> Result<Hir, RouteProblem> {
     let mut parser = regex_syntax::ParserBuilder::new()
         .unicode(false)
         .utf8(false)
-        .case_insensitive(form == Form::SomewhereCaseless)
+        .case_insensitive(form == RegexMatchMode::SomewhereCaseless)
         .nest_limit(NEST_MAX)
         .build();
     parser
@@ -262,8 +267,8 @@ pub(crate) fn reason_of(error: &regex_syntax::Error) -> String {
 }
 
 /// The expression from the first byte of the value to the last.
-fn whole(hir: Hir, form: Form) -> Hir {
-    if form == Form::Whole {
+fn whole(hir: Hir, form: RegexMatchMode) -> Hir {
+    if form == RegexMatchMode::Whole {
         return Hir::concat(vec![hir, Hir::look(Look::End)]);
     }
     let anything = |greedy| {
@@ -300,9 +305,9 @@ fn push_texts<'h>(hir: &'h Hir, depth: u32, texts: &mut Vec<&'h [u8]>) {
 }
 
 /// What every value begins and ends with that the expression matches.
-fn literal_ends(hir: &Hir, form: Form) -> (Box<[u8]>, Box<[u8]>) {
+fn literal_ends(hir: &Hir, form: RegexMatchMode) -> (Box<[u8]>, Box<[u8]>) {
     let properties = hir.properties();
-    let is_whole = form == Form::Whole;
+    let is_whole = form == RegexMatchMode::Whole;
     let (mut prefix, mut suffix) = (Box::default(), Box::default());
     if is_whole || properties.look_set_prefix().contains(Look::Start) {
         prefix = Extractor::new().extract(hir).longest_common_prefix().unwrap_or_default().into();

@@ -10,11 +10,11 @@ use regex_automata::util::start;
 use crate::compile::pattern::Pattern;
 
 /// Steps that comparisons may still take.
-pub(crate) struct Budget {
+pub(crate) struct ComparisonBudget {
     steps: usize,
 }
 
-impl Budget {
+impl ComparisonBudget {
     pub(crate) fn new() -> Self {
         Self { steps: STEPS_MAX }
     }
@@ -27,22 +27,22 @@ impl Budget {
 }
 
 /// Whether one expression matches every path that another does; `None` if that would take too long.
-pub(crate) fn covers(wide: &Pattern, narrow: &Pattern, budget: &mut Budget) -> Option<bool> {
+pub(crate) fn covers(wide: &Pattern, narrow: &Pattern, budget: &mut ComparisonBudget) -> Option<bool> {
     let walk = Product::new(narrow, wide)?;
     let escapes = |narrow_accepts: bool, wide_accepts: bool| narrow_accepts && !wide_accepts;
-    let is_hopeless = |pair: Pair| walk.a.is_dead_state(pair.0);
+    let is_hopeless = |pair: DfaStatePair| walk.a.is_dead_state(pair.0);
     walk.reaches(escapes, is_hopeless, budget).map(|is_reached| !is_reached)
 }
 
 /// Whether both expressions match some path; `None` if that would take too long to tell.
-pub(crate) fn overlap(a: &Pattern, b: &Pattern, budget: &mut Budget) -> Option<bool> {
+pub(crate) fn overlap(a: &Pattern, b: &Pattern, budget: &mut ComparisonBudget) -> Option<bool> {
     let walk = Product::new(a, b)?;
-    let is_hopeless = |pair: Pair| walk.a.is_dead_state(pair.0) || walk.b.is_dead_state(pair.1);
+    let is_hopeless = |pair: DfaStatePair| walk.a.is_dead_state(pair.0) || walk.b.is_dead_state(pair.1);
     walk.reaches(|a_accepts, b_accepts| a_accepts && b_accepts, is_hopeless, budget)
 }
 
 /// A state of each automaton.
-type Pair = (StateID, StateID);
+type DfaStatePair = (StateID, StateID);
 
 /// Two automata side by side.
 struct Product<'p> {
@@ -66,8 +66,8 @@ impl<'p> Product<'p> {
     fn reaches(
         &self,
         is_wanted: impl Fn(bool, bool) -> bool,
-        is_hopeless: impl Fn(Pair) -> bool,
-        budget: &mut Budget,
+        is_hopeless: impl Fn(DfaStatePair) -> bool,
+        budget: &mut ComparisonBudget,
     ) -> Option<bool> {
         let config = start::Config::new().anchored(Anchored::Yes);
         let first = (self.a.start_state(&config).ok()?, self.b.start_state(&config).ok()?);

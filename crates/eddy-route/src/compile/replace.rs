@@ -14,12 +14,12 @@ use crate::rule::PathReplace;
 /// A search and its replacement.
 pub(crate) struct Replace {
     machine: PikeVM,
-    pieces: Vec<Piece>,
+    pieces: Vec<ReplacementPiece>,
 }
 
 /// A piece of what stands in the place of a match.
 #[derive(Debug, PartialEq)]
-enum Piece {
+enum ReplacementPiece {
     Text(Box<str>),
     /// What a group matched; 0 for the whole match.
     Group(usize),
@@ -42,7 +42,7 @@ impl Replace {
         let machine = PikeVM::new_from_nfa(nfa).map_err(|_| too_large())?;
         let fault = |reason| RouteProblem::Rewrite { rewrite: spec.by.clone(), reason };
         let pieces = pieces(&spec.by).map_err(fault)?;
-        if pieces.iter().any(|piece| matches!(piece, Piece::Group(number) if *number > groups)) {
+        if pieces.iter().any(|piece| matches!(piece, ReplacementPiece::Group(number) if *number > groups)) {
             return Err(fault("the expression has no group of such a number"));
         }
         Ok(Self { machine, pieces })
@@ -71,8 +71,8 @@ impl Replace {
             out.extend_from_slice(path.get(kept..start).unwrap_or_default());
             for piece in &self.pieces {
                 match piece {
-                    Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
-                    Piece::Group(number) => {
+                    ReplacementPiece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                    ReplacementPiece::Group(number) => {
                         let group = slot(found, number * 2).zip(slot(found, number * 2 + 1));
                         let held = group.and_then(|(start, end)| path.get(start..end));
                         out.extend_from_slice(held.unwrap_or_default());
@@ -111,7 +111,7 @@ fn slot(found: &[Option<NonMaxUsize>], at: usize) -> Option<usize> {
 }
 
 /// Reads `\1` and the like.
-fn pieces(text: &str) -> Result<Vec<Piece>, &'static str> {
+fn pieces(text: &str) -> Result<Vec<ReplacementPiece>, &'static str> {
     let mut pieces = Vec::new();
     let mut plain = String::new();
     let mut rest = text.chars();
@@ -124,15 +124,15 @@ fn pieces(text: &str) -> Result<Vec<Piece>, &'static str> {
             Some('\\') => plain.push('\\'),
             Some(digit) if digit.is_ascii_digit() => {
                 if !plain.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut plain).into()));
+                    pieces.push(ReplacementPiece::Text(std::mem::take(&mut plain).into()));
                 }
-                pieces.push(Piece::Group(digit as usize - '0' as usize));
+                pieces.push(ReplacementPiece::Group(digit as usize - '0' as usize));
             }
             _ => return Err("behind a \"\\\" stands neither a digit nor another \"\\\""),
         }
     }
     if !plain.is_empty() {
-        pieces.push(Piece::Text(plain.into()));
+        pieces.push(ReplacementPiece::Text(plain.into()));
     }
     Ok(pieces)
 }

@@ -32,17 +32,17 @@ impl RewriteFault {
 /// A rewrite made ready.
 #[derive(Debug)]
 pub(crate) struct Rewrite {
-    kind: Kind,
+    kind: RewriteKind,
     /// How the rule's table reads paths: what is written must be one of such.
     form: PathForm,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum RewriteKind {
     /// What the prefix is replaced with, without one final `/` if the prefix is matched by segment.
     Prefix(Box<str>),
     /// Pieces to put together.
-    Full(Vec<Piece>),
+    Full(Vec<RewritePiece>),
     /// What the bytes that the path pattern names are replaced with.
     Matched(Box<str>),
     /// What is searched for, and replaced.
@@ -51,7 +51,7 @@ enum Kind {
 
 /// A piece of a new path.
 #[derive(Debug)]
-pub(crate) enum Piece {
+pub(crate) enum RewritePiece {
     Text(Box<str>),
     /// A template's capture from 0, or an expression's group from 1.
     Capture(usize),
@@ -77,11 +77,11 @@ impl Rewrite {
                 };
                 let text = rewrite_text(text, form)?;
                 let stem = text.strip_suffix('/').filter(|_| is_by_segment);
-                Kind::Prefix(stem.unwrap_or(&text).into())
+                RewriteKind::Prefix(stem.unwrap_or(&text).into())
             }
-            PathRewrite::Full(text) => Kind::Full(split_pieces(&rewrite_text(text, form)?, path)?),
-            PathRewrite::Matched(text) => Kind::Matched(rewrite_text(text, form)?.into()),
-            PathRewrite::Replace(replace) => Kind::Replace(Box::new(Replace::build(replace)?)),
+            PathRewrite::Full(text) => RewriteKind::Full(split_pieces(&rewrite_text(text, form)?, path)?),
+            PathRewrite::Matched(text) => RewriteKind::Matched(rewrite_text(text, form)?.into()),
+            PathRewrite::Replace(replace) => RewriteKind::Replace(Box::new(Replace::build(replace)?)),
         };
         Ok(Self { kind, form })
     }
@@ -100,7 +100,7 @@ impl Rewrite {
             return Ok(false);
         }
         match &self.kind {
-            Kind::Prefix(text) => {
+            RewriteKind::Prefix(text) => {
                 out.extend_from_slice(text.as_bytes());
                 // No pattern is a prefix of everything.
                 let is_any = matches!(matcher, PathMatcher::Any);
@@ -110,13 +110,13 @@ impl Rewrite {
                     out.push(b'/');
                 }
             }
-            Kind::Matched(text) => {
+            RewriteKind::Matched(text) => {
                 out.extend_from_slice(text.as_bytes());
                 let Some(rest) = behind_named(matcher, path) else { return Ok(false) };
                 out.extend_from_slice(rest);
             }
-            Kind::Full(pieces) => write_pieces(pieces, matcher, path, scratch, out)?,
-            Kind::Replace(replace) => replace.write(path, REWRITTEN_BYTES_MAX, scratch, out),
+            RewriteKind::Full(pieces) => write_pieces(pieces, matcher, path, scratch, out)?,
+            RewriteKind::Replace(replace) => replace.write(path, REWRITTEN_BYTES_MAX, scratch, out),
         }
         if out.len() > REWRITTEN_BYTES_MAX {
             return Err(RewriteFault::TooLong);
@@ -151,7 +151,7 @@ pub(crate) fn is_path(path: &[u8]) -> bool {
 }
 
 fn write_pieces(
-    pieces: &[Piece],
+    pieces: &[RewritePiece],
     matcher: &PathMatcher,
     path: &[u8],
     scratch: &mut PatternScratch,
@@ -162,11 +162,11 @@ fn write_pieces(
     }
     for piece in pieces {
         match (piece, matcher) {
-            (Piece::Text(text), _) => out.extend_from_slice(text.as_bytes()),
-            (Piece::Capture(number), PathMatcher::Template(template)) => {
+            (RewritePiece::Text(text), _) => out.extend_from_slice(text.as_bytes()),
+            (RewritePiece::Capture(number), PathMatcher::Template(template)) => {
                 out.extend_from_slice(template.capture(path, *number));
             }
-            (Piece::Capture(number), _) => {
+            (RewritePiece::Capture(number), _) => {
                 out.extend_from_slice(path.get(scratch.group(*number)).unwrap_or_default());
             }
         }
@@ -189,27 +189,28 @@ fn rewrite_text(text: &str, form: PathForm) -> Result<String, RouteProblem> {
     path_text(text, form).map_err(|_| fault("such paths are refused in requests"))
 }
 
-fn split_pieces(text: &str, path: &PathMatcher) -> Result<Vec<Piece>, RouteProblem> {
+fn split_pieces(text: &str, path: &PathMatcher) -> Result<Vec<RewritePiece>, RouteProblem> {
     let fault = |reason| RouteProblem::Rewrite { rewrite: text.to_owned(), reason };
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}').ok_or_else(|| fault("a \"{\" is not closed"))?;
         push_text(&mut pieces, before);
-        pieces.push(Piece::Capture(capture_number(name, path)?));
+        pieces.push(RewritePiece::Capture(capture_number(name, path)?));
         rest = after;
     }
     push_text(&mut pieces, rest);
-    let has_stray_brace = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('}'));
+    let has_stray_brace =
+        |piece: &RewritePiece| matches!(piece, RewritePiece::Text(text) if text.contains('}'));
     if pieces.iter().any(has_stray_brace) {
         return Err(fault("a \"}\" closes nothing"));
     }
     Ok(pieces)
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+fn push_text(pieces: &mut Vec<RewritePiece>, text: &str) {
     if !text.is_empty() {
-        pieces.push(Piece::Text(text.into()));
+        pieces.push(RewritePiece::Text(text.into()));
     }
 }
 

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use eddy_http::Fields;
 
-use crate::compile::condition::{Condition, Part, Source, is_token};
+use crate::compile::condition::{CompiledCondition, ConditionSource, RequestPart, is_token};
 use crate::compile::host::HostKey;
-use crate::compile::library::Library;
+use crate::compile::library::PatternCache;
 use crate::compile::path::PathMatcher;
 use crate::compile::pattern::{Groups, PatternScratch};
 use crate::compile::rewrite::{Rewrite, RewriteFault};
 use crate::error::{RouteError, RouteProblem};
 use crate::request::{QueryPairs, RouteRequest};
-use crate::rule::{Claim, Fraction, Origin, PathForm, PathRewrite, Reading, Rule};
+use crate::rule::{
+    Fraction, KubernetesPrecedence, PathForm, PathRewrite, Rule, SourceLocation, TableMatchOptions,
+};
 
 /// A rule of a router.
 #[derive(Debug)]
@@ -25,16 +27,16 @@ pub struct CompiledRule {
     /// What the caller does with a request of this rule.
     pub action: u32,
     /// Where the rule is written.
-    pub origin: Origin,
+    pub origin: SourceLocation,
     /// Its table, by place in the list the router was built from.
     pub table: u32,
     pub(crate) rank: i32,
     pub(crate) hosts: Vec<HostKey>,
     pub(crate) path: PathMatcher,
     pub(crate) methods: Vec<Box<str>>,
-    pub(crate) headers: Vec<Condition>,
-    pub(crate) query: Vec<Condition>,
-    pub(crate) claim: Option<Claim>,
+    pub(crate) headers: Vec<CompiledCondition>,
+    pub(crate) query: Vec<CompiledCondition>,
+    pub(crate) claim: Option<KubernetesPrecedence>,
     pub(crate) fraction: Option<Fraction>,
     /// How its table reads paths.
     pub(crate) path_form: PathForm,
@@ -42,7 +44,7 @@ pub struct CompiledRule {
 }
 
 /// The parts of a request that a rule's path and conditions look at, and the memory to do it with.
-pub(crate) struct Probe<'a> {
+pub(crate) struct RuleMatchContext<'a> {
     /// The path as the rules in hand read it.
     pub(crate) path: &'a [u8],
     whole_path: &'a [u8],
@@ -70,7 +72,7 @@ pub(crate) struct Work {
     pub(crate) tries: u32,
 }
 
-impl<'a> Probe<'a> {
+impl<'a> RuleMatchContext<'a> {
     /// Takes a request, and its path without parameters: the path itself where no rule asks for that.
     pub(crate) fn new(
         request: &RouteRequest<'a>,
@@ -104,21 +106,21 @@ impl<'a> Probe<'a> {
     }
 
     /// A part of the request that is no field.
-    pub(crate) fn part(&self, part: Part) -> &'a [u8] {
+    pub(crate) fn part(&self, part: RequestPart) -> &'a [u8] {
         match part {
-            Part::Method => self.method,
-            Part::Authority => self.authority,
-            Part::Target => self.target,
-            Part::Scheme => self.scheme,
+            RequestPart::Method => self.method,
+            RequestPart::Authority => self.authority,
+            RequestPart::Target => self.target,
+            RequestPart::Scheme => self.scheme,
         }
     }
 }
 
 /// The first condition of a rule that a request fails.
-pub(crate) enum Failure<'r> {
+pub(crate) enum RuleMismatch<'r> {
     Path,
     Method,
-    Value(&'r Condition),
+    Value(&'r CompiledCondition),
     Fraction(Fraction),
 }
 
@@ -126,9 +128,9 @@ impl CompiledRule {
     /// Checks and compiles a rule; every problem of it is pushed to `errors`.
     pub(crate) fn build(
         rule: &Rule,
-        table: (u32, Reading),
+        table: (u32, TableMatchOptions),
         index: u32,
-        library: &mut Library,
+        library: &mut PatternCache,
         errors: &mut Vec<RouteError>,
     ) -> Option<Self> {
         let (table, reading) = table;
@@ -146,12 +148,15 @@ impl CompiledRule {
             if matches!(rule.rewrite, Some(PathRewrite::Full(_))) { Groups::Wanted } else { Groups::Ignored };
         let path = problems.take(PathMatcher::build(&rule.path, groups, library));
         let methods = rule.methods.iter().filter_map(|method| problems.take(check_method(method))).collect();
-        let headers =
-            rule.headers.iter().filter_map(|spec| problems.take(Condition::check_header(spec))).collect();
+        let headers = rule
+            .headers
+            .iter()
+            .filter_map(|spec| problems.take(CompiledCondition::check_header(spec)))
+            .collect();
         let query = rule
             .query
             .iter()
-            .filter_map(|spec| problems.take(Condition::check_query(spec, reading.query)))
+            .filter_map(|spec| problems.take(CompiledCondition::check_query(spec, reading.query)))
             .collect();
         let path = path?;
         let rewrite = rule
@@ -185,7 +190,7 @@ impl CompiledRule {
     }
 
     /// Whether method, headers, query and fraction pass.
-    pub(crate) fn conditions_hold(&self, probe: &mut Probe<'_>) -> bool {
+    pub(crate) fn conditions_hold(&self, probe: &mut RuleMatchContext<'_>) -> bool {
         self.serves_method(probe.method)
             && self.fraction.is_none_or(|fraction| fraction.takes(probe.random))
             && self.headers.iter().all(|condition| condition.holds(probe))
@@ -193,18 +198,18 @@ impl CompiledRule {
     }
 
     /// The first condition beside the host that fails, in the order path, method, headers, query, fraction.
-    pub(crate) fn first_failure(&self, probe: &mut Probe<'_>) -> Option<Failure<'_>> {
+    pub(crate) fn first_failure(&self, probe: &mut RuleMatchContext<'_>) -> Option<RuleMismatch<'_>> {
         if !self.path.matches(probe.path, probe.pattern) {
-            return Some(Failure::Path);
+            return Some(RuleMismatch::Path);
         }
         if !self.serves_method(probe.method) {
-            return Some(Failure::Method);
+            return Some(RuleMismatch::Method);
         }
         let mut values = self.headers.iter().chain(&self.query);
         if let Some(failed) = values.find(|condition| !condition.holds(probe)) {
-            return Some(Failure::Value(failed));
+            return Some(RuleMismatch::Value(failed));
         }
-        self.fraction.filter(|fraction| !fraction.takes(probe.random)).map(Failure::Fraction)
+        self.fraction.filter(|fraction| !fraction.takes(probe.random)).map(RuleMismatch::Fraction)
     }
 
     /// Whether the rule asks for nothing beside host and path.
@@ -213,7 +218,7 @@ impl CompiledRule {
     }
 
     /// All conditions on values: the headers', then the query's.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Condition> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &CompiledCondition> {
         self.headers.iter().chain(&self.query)
     }
 
@@ -224,7 +229,7 @@ impl CompiledRule {
     }
 
     pub(crate) fn has_query_condition(&self) -> bool {
-        self.query.iter().any(|condition| condition.source == Source::Query)
+        self.query.iter().any(|condition| condition.source == ConditionSource::Query)
     }
 
     /// Writes the path for the upstream; `false` if the rule leaves it.

@@ -4,10 +4,10 @@ use crate::error::RouteProblem;
 
 /// A template, read.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Template {
+pub(crate) struct CompiledPathTemplate {
     pub(crate) text: Box<str>,
     /// The segments after the first `/`, without a last `{rest...}`.
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) segments: Vec<TemplateSegment>,
     /// The name of a last `{rest...}`.
     pub(crate) rest: Option<Box<str>>,
     /// Bytes before the first capture; the `/` at their end does not count, as with prefixes.
@@ -18,14 +18,14 @@ pub(crate) struct Template {
 
 /// A segment of a template.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Segment {
+pub(crate) enum TemplateSegment {
     /// This text.
     Fixed(Box<str>),
     /// Any text but none, under a name.
     Capture(Box<str>),
 }
 
-impl Segment {
+impl TemplateSegment {
     /// Bytes that are not captured, the `/` before them included.
     fn fixed_len(&self) -> usize {
         match self {
@@ -35,7 +35,7 @@ impl Segment {
     }
 }
 
-impl Template {
+impl CompiledPathTemplate {
     /// Reads a normalised template; `None` if it captures nothing and so is an exact path.
     pub(crate) fn check(text: &str) -> Result<Option<Self>, RouteProblem> {
         let fault = |reason| RouteProblem::Template { template: text.to_owned(), reason };
@@ -47,7 +47,7 @@ impl Template {
                 if part.contains(['{', '}']) {
                     return Err(fault("a capture is not a whole segment"));
                 }
-                template.segments.push(Segment::Fixed(part.into()));
+                template.segments.push(TemplateSegment::Fixed(part.into()));
                 continue;
             };
             let rest = inner.strip_suffix("...");
@@ -59,7 +59,7 @@ impl Template {
                 return Err(fault("two captures have one name"));
             }
             match rest {
-                None => template.segments.push(Segment::Capture(name.into())),
+                None => template.segments.push(TemplateSegment::Capture(name.into())),
                 Some(_) if parts.peek().is_some() => {
                     return Err(fault("only the last capture may take the rest"));
                 }
@@ -69,9 +69,10 @@ impl Template {
         if template.segments.len() > TEMPLATE_SEGMENTS_MAX {
             return Err(fault("it has more than 64 segments"));
         }
-        let is_fixed = |segment: &&Segment| matches!(segment, Segment::Fixed(_));
-        template.prefix_len = template.segments.iter().take_while(is_fixed).map(Segment::fixed_len).sum();
-        template.fixed_len = template.segments.iter().map(Segment::fixed_len).sum();
+        let is_fixed = |segment: &&TemplateSegment| matches!(segment, TemplateSegment::Fixed(_));
+        template.prefix_len =
+            template.segments.iter().take_while(is_fixed).map(TemplateSegment::fixed_len).sum();
+        template.fixed_len = template.segments.iter().map(TemplateSegment::fixed_len).sum();
         let captures = template.capture_names().count();
         Ok((captures > 0).then_some(template))
     }
@@ -81,8 +82,8 @@ impl Template {
         let Some(path) = path.strip_prefix(b"/") else { return false };
         let mut parts = path.split(|byte| *byte == b'/');
         let is_begun = self.segments.iter().all(|segment| match (segment, parts.next()) {
-            (Segment::Fixed(text), Some(part)) => text.as_bytes() == part,
-            (Segment::Capture(_), Some(part)) => !part.is_empty(),
+            (TemplateSegment::Fixed(text), Some(part)) => text.as_bytes() == part,
+            (TemplateSegment::Capture(_), Some(part)) => !part.is_empty(),
             (_, None) => false,
         });
         is_begun && (self.rest.is_some() || parts.next().is_none())
@@ -96,7 +97,7 @@ impl Template {
             let end = memchr::memchr(b'/', left).unwrap_or(left.len());
             let (part, after) = left.split_at(end);
             left = after.strip_prefix(b"/").unwrap_or(after);
-            if let Segment::Capture(_) = segment {
+            if let TemplateSegment::Capture(_) = segment {
                 if captures == number {
                     return part;
                 }
@@ -109,8 +110,8 @@ impl Template {
     /// The names of the captures in order.
     pub(crate) fn capture_names(&self) -> impl Iterator<Item = &str> {
         let captured = self.segments.iter().filter_map(|segment| match segment {
-            Segment::Capture(name) => Some(name.as_ref()),
-            Segment::Fixed(_) => None,
+            TemplateSegment::Capture(name) => Some(name.as_ref()),
+            TemplateSegment::Fixed(_) => None,
         });
         captured.chain(self.rest.as_deref())
     }

@@ -1,8 +1,10 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::compile::pattern::{Form, Groups};
-use crate::compile::{Budget, Pattern, PatternScratch, PatternSet, Template, covers, overlap};
+use crate::compile::pattern::{Groups, RegexMatchMode};
+use crate::compile::{
+    ComparisonBudget, CompiledPathTemplate, Pattern, PatternScratch, PatternSet, covers, overlap,
+};
 
 /// Expressions at random, over an alphabet of three bytes.
 fn expression() -> impl Strategy<Value = String> {
@@ -36,7 +38,7 @@ fn values() -> Vec<Vec<u8>> {
 }
 
 fn build(text: &str) -> Pattern {
-    Pattern::build(text, Form::Whole, Groups::Wanted).unwrap()
+    Pattern::build(text, RegexMatchMode::Whole, Groups::Wanted).unwrap()
 }
 
 proptest! {
@@ -79,12 +81,12 @@ proptest! {
         let values = values();
         let both = values.iter().any(|value| matches(&first, value) && matches(&second, value));
         let escape = values.iter().any(|value| matches(&first, value) && !matches(&second, value));
-        let is_overlap = overlap(&first, &second, &mut Budget::new()).unwrap();
-        let is_covered = covers(&second, &first, &mut Budget::new()).unwrap();
+        let is_overlap = overlap(&first, &second, &mut ComparisonBudget::new()).unwrap();
+        let is_covered = covers(&second, &first, &mut ComparisonBudget::new()).unwrap();
         prop_assert!(is_overlap || !both, "{} and {} are not apart", a, b);
         prop_assert!(!is_covered || !escape, "{} is not within {}", a, b);
-        prop_assert_eq!(overlap(&first, &first, &mut Budget::new()), Some(covers(&empty(), &first, &mut Budget::new()) == Some(false)));
-        prop_assert_eq!(covers(&first, &first, &mut Budget::new()), Some(true));
+        prop_assert_eq!(overlap(&first, &first, &mut ComparisonBudget::new()), Some(covers(&empty(), &first, &mut ComparisonBudget::new()) == Some(false)));
+        prop_assert_eq!(covers(&first, &first, &mut ComparisonBudget::new()), Some(true));
     }
 }
 
@@ -110,15 +112,18 @@ fn large_expressions_are_simulated_or_refused() {
     assert!(simulated.automaton().is_none());
     assert!(simulated.matches(b"/xa0123456789abcdefgh", &mut scratch));
     assert!(!simulated.matches(b"/xa0123456789abcdef", &mut scratch));
-    assert!(Pattern::build("/(.{0,100}a.{0,100}b.{0,100}){1,2}c", Form::Whole, Groups::Ignored).is_err());
+    assert!(
+        Pattern::build("/(.{0,100}a.{0,100}b.{0,100}){1,2}c", RegexMatchMode::Whole, Groups::Ignored)
+            .is_err()
+    );
     // Unicode is off unless asked for; then even its word boundaries work.
-    assert!(Pattern::build(r"/\pL", Form::Whole, Groups::Ignored).is_err());
+    assert!(Pattern::build(r"/\pL", RegexMatchMode::Whole, Groups::Ignored).is_err());
     assert!(build(r"(?u)/.\b.").matches("/é-".as_bytes(), &mut scratch));
 }
 
 #[test]
 fn templates_capture_by_number() {
-    let template = Template::check("/u/{id}/x/{rest...}").unwrap().unwrap();
+    let template = CompiledPathTemplate::check("/u/{id}/x/{rest...}").unwrap().unwrap();
     assert_eq!(template.capture_names().collect::<Vec<_>>(), ["id", "rest"]);
     assert_eq!((template.prefix_len, template.fixed_len), (2, 5));
     for (path, id, rest) in [("/u/1/x", "1", ""), ("/u/1/x/", "1", ""), ("/u/1/x//a/", "1", "/a/")] {
@@ -126,5 +131,5 @@ fn templates_capture_by_number() {
         assert_eq!(template.capture(path.as_bytes(), 0), id.as_bytes(), "{path}");
         assert_eq!(template.capture(path.as_bytes(), 1), rest.as_bytes(), "{path}");
     }
-    assert_eq!(Template::check("/u"), Ok(None));
+    assert_eq!(CompiledPathTemplate::check("/u"), Ok(None));
 }

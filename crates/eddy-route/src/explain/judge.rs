@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::compile::{CompiledRule, Failure, Probe, Source};
+use crate::compile::{CompiledRule, ConditionSource, RuleMatchContext, RuleMismatch};
 use crate::explain::{
-    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
-    RuleRef,
+    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, RequestShown,
+    RuleOutcome, RuleRef,
 };
-use crate::order::{Entries, Entry};
+use crate::order::{RouteEntries, RouteEntry};
 use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
 use crate::rule::HostForm;
@@ -15,7 +15,7 @@ use crate::rule::HostForm;
 /// Explains a request by the plain scan.
 pub(crate) fn judge(
     rules: &[CompiledRule],
-    entries: &Entries,
+    entries: &RouteEntries,
     request: &RouteRequest<'_>,
     cost: Cost,
 ) -> Explanation {
@@ -24,22 +24,22 @@ pub(crate) fn judge(
     let serving = entries.serving(request, folded);
     let host = HostForm::default().fold(request, host);
     query.read(request.query);
-    let mut probe = Probe::new(request, request.strip_path(stripped), query, pattern);
+    let mut probe = RuleMatchContext::new(request, request.strip_path(stripped), query, pattern);
     let winner = reference::find(rules, entries, &serving, &mut probe);
-    let bench = Bench { rules, entries, request, serving: &serving };
+    let bench = ExplainContext { rules, entries, request, serving: &serving };
     let (mut candidates, others): (Vec<_>, Vec<_>) =
         bench.try_all(&mut probe, winner).into_iter().partition(|candidate| !is_elsewhere(candidate));
     let count = |at: FailedAt| {
-        let failed = others
-            .iter()
-            .filter(|other| matches!(&other.outcome, Outcome::Fails { failed_at, .. } if *failed_at == at));
+        let failed = others.iter().filter(
+            |other| matches!(&other.outcome, RuleOutcome::Fails { failed_at, .. } if *failed_at == at),
+        );
         u32::try_from(failed.count()).unwrap_or(u32::MAX)
     };
     let elsewhere = Elsewhere { other_hosts: count(FailedAt::Host), other_paths: count(FailedAt::Path) };
     let why = mark_next(&mut candidates);
     let is_fragile = candidates
         .iter()
-        .any(|candidate| matches!(candidate.outcome, Outcome::Loses { is_fragile: true, .. }));
+        .any(|candidate| matches!(candidate.outcome, RuleOutcome::Loses { is_fragile: true, .. }));
     let winner = winner.map(|rank| (entries.list[rank].scope, bench.rule_ref(rank)));
     Explanation {
         request: show(request, host),
@@ -56,17 +56,17 @@ pub(crate) fn judge(
 }
 
 /// What every rule is tried against.
-struct Bench<'a> {
+struct ExplainContext<'a> {
     rules: &'a [CompiledRule],
-    entries: &'a Entries,
+    entries: &'a RouteEntries,
     request: &'a RouteRequest<'a>,
     /// The hosts that the request is looked up under.
     serving: &'a [u32],
 }
 
-impl Bench<'_> {
+impl ExplainContext<'_> {
     /// What became of each rule, under the most specific of its hosts that the request's host is in, by rank.
-    fn try_all(&self, probe: &mut Probe<'_>, winner: Option<usize>) -> Vec<Candidate> {
+    fn try_all(&self, probe: &mut RuleMatchContext<'_>, winner: Option<usize>) -> Vec<Candidate> {
         let mut best: HashMap<u32, (usize, bool)> = HashMap::new();
         for (rank, entry) in self.entries.list.iter().enumerate() {
             let is_served = self.serving.contains(&entry.scope);
@@ -84,7 +84,7 @@ impl Bench<'_> {
         judged.collect()
     }
 
-    fn outcome(&self, rank: usize, probe: &mut Probe<'_>, winner: Option<usize>) -> Outcome {
+    fn outcome(&self, rank: usize, probe: &mut RuleMatchContext<'_>, winner: Option<usize>) -> RuleOutcome {
         let rule = self.rule(rank);
         probe.read_path(self.entries.scope(self.entries.list[rank]).ground.strips_parameters);
         if let Some(failure) = rule.first_failure(probe) {
@@ -94,29 +94,36 @@ impl Bench<'_> {
             Some(winner) if winner != rank => {
                 let (first, second) = (self.entries.list[winner], self.entries.list[rank]);
                 let (step, reason) = self.entries.reason(self.rules, first, second);
-                Outcome::Loses { step, reason, is_fragile: step.is_fragile(), is_next: false }
+                RuleOutcome::Loses { step, reason, is_fragile: step.is_fragile(), is_next: false }
             }
-            _ => Outcome::Wins,
+            _ => RuleOutcome::Wins,
         }
     }
 
-    fn failed(&self, rule: &CompiledRule, failure: &Failure<'_>, probe: &Probe<'_>) -> Outcome {
+    fn failed(
+        &self,
+        rule: &CompiledRule,
+        failure: &RuleMismatch<'_>,
+        probe: &RuleMatchContext<'_>,
+    ) -> RuleOutcome {
         let (failed_at, reason) = match failure {
-            Failure::Path => {
+            RuleMismatch::Path => {
                 (FailedAt::Path, format!("path: want {}, got {}", rule.path, probe.path.escape_ascii()))
             }
-            Failure::Method => {
+            RuleMismatch::Method => {
                 let wanted = rule.methods.join(" or ");
                 (FailedAt::Method, format!("method: want {wanted}, got {}", probe.method.escape_ascii()))
             }
-            Failure::Fraction(fraction) => {
+            RuleMismatch::Fraction(fraction) => {
                 let number = probe.random % u64::from(fraction.denominator.max(1));
                 (FailedAt::Fraction, format!("fraction: want {fraction} requests, drew number {number}"))
             }
-            Failure::Value(condition) => {
+            RuleMismatch::Value(condition) => {
                 let failed_at = match condition.source {
-                    Source::Header(_) | Source::Part(_) | Source::Cookie => FailedAt::Header,
-                    Source::Query | Source::RawQuery => FailedAt::Query,
+                    ConditionSource::Header(_) | ConditionSource::Part(_) | ConditionSource::Cookie => {
+                        FailedAt::Header
+                    }
+                    ConditionSource::Query | ConditionSource::RawQuery => FailedAt::Query,
                 };
                 let (kind, name) = (condition.kind(), &condition.name);
                 (
@@ -125,10 +132,10 @@ impl Bench<'_> {
                 )
             }
         };
-        Outcome::Fails { failed_at, reason }
+        RuleOutcome::Fails { failed_at, reason }
     }
 
-    fn other_host(&self, rank: usize) -> Outcome {
+    fn other_host(&self, rank: usize) -> RuleOutcome {
         let mut folded = Vec::new();
         let scope = self.entries.scope(self.entries.list[rank]);
         let host = scope.ground.form.fold(self.request, &mut folded);
@@ -144,7 +151,7 @@ impl Bench<'_> {
             let got = if host.is_empty() { "none".to_owned() } else { host.escape_ascii().to_string() };
             format!("host: want {}, got {got}", hosts.join(" or "))
         };
-        Outcome::Fails { failed_at: FailedAt::Host, reason }
+        RuleOutcome::Fails { failed_at: FailedAt::Host, reason }
     }
 
     fn host_steps(&self, winner_scope: Option<u32>) -> Vec<HostStep> {
@@ -171,7 +178,12 @@ impl Bench<'_> {
 }
 
 impl RuleRef {
-    pub(crate) fn new(rules: &[CompiledRule], entries: &Entries, rank: usize, entry: Entry) -> Self {
+    pub(crate) fn new(
+        rules: &[CompiledRule],
+        entries: &RouteEntries,
+        rank: usize,
+        entry: RouteEntry,
+    ) -> Self {
         let rule = &rules[entry.rule as usize];
         Self {
             rank: u32::try_from(rank + 1).unwrap_or(u32::MAX),
@@ -188,17 +200,17 @@ impl RuleRef {
 
 /// Whether a rule fails by its host or path and so is no candidate.
 fn is_elsewhere(candidate: &Candidate) -> bool {
-    matches!(&candidate.outcome, Outcome::Fails { failed_at: FailedAt::Host | FailedAt::Path, .. })
+    matches!(&candidate.outcome, RuleOutcome::Fails { failed_at: FailedAt::Host | FailedAt::Path, .. })
 }
 
 /// Marks the rule that would win without the winner and tells how it was beaten.
 fn mark_next(candidates: &mut [Candidate]) -> Option<Against> {
     candidates.iter_mut().find_map(|candidate| match &mut candidate.outcome {
-        Outcome::Loses { step, reason, is_next, .. } => {
+        RuleOutcome::Loses { step, reason, is_next, .. } => {
             *is_next = true;
             Some(Against { rule: candidate.rule.clone(), step: *step, reason: reason.clone() })
         }
-        Outcome::Wins | Outcome::Fails { .. } => None,
+        RuleOutcome::Wins | RuleOutcome::Fails { .. } => None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::explain::{Candidate, Cost, Explanation, HostOutcome, Outcome, RuleRef};
+use crate::explain::{Candidate, Cost, Explanation, HostOutcome, RuleOutcome, RuleRef};
 
 impl fmt::Display for Explanation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,8 +67,10 @@ impl Explanation {
 
     /// A few candidates by rank: those that match before those that do not.
     fn notable(&self) -> Vec<&Candidate> {
-        let (mut shown, failing): (Vec<_>, Vec<_>) =
-            self.candidates.iter().partition(|candidate| !matches!(candidate.outcome, Outcome::Fails { .. }));
+        let (mut shown, failing): (Vec<_>, Vec<_>) = self
+            .candidates
+            .iter()
+            .partition(|candidate| !matches!(candidate.outcome, RuleOutcome::Fails { .. }));
         shown.truncate(MATCHING_SHOWN_MAX);
         let left = CANDIDATES_SHOWN_MAX - shown.len();
         shown.extend(failing.into_iter().take(left));
@@ -140,9 +142,9 @@ impl fmt::Display for Candidate {
 /// What became of a rule, in one line.
 fn verdict(candidate: &Candidate) -> String {
     match &candidate.outcome {
-        Outcome::Wins => "WINS".to_owned(),
-        Outcome::Fails { reason, .. } => format!("no: {reason}"),
-        Outcome::Loses { reason, is_fragile, is_next, .. } => {
+        RuleOutcome::Wins => "WINS".to_owned(),
+        RuleOutcome::Fails { reason, .. } => format!("no: {reason}"),
+        RuleOutcome::Loses { reason, is_fragile, is_next, .. } => {
             let fragile = if *is_fragile { "FRAGILE " } else { "" };
             let next = if *is_next { "; next without the winner" } else { "" };
             format!("{fragile}matches, but {reason}{next}")

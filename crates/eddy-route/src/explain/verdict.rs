@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::explain::Cost;
-use crate::order::Step;
+use crate::order::PrecedenceStep;
 
 /// Why a request goes where it goes. Displays as text for people; `{:#}` shows all candidates, `{}` at most 20.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -116,7 +116,7 @@ pub struct Against {
     /// The rule that comes second.
     pub rule: RuleRef,
     /// The step that decides.
-    pub step: Step,
+    pub step: PrecedenceStep,
     /// Why, for people.
     pub reason: String,
 }
@@ -129,19 +129,19 @@ pub struct Candidate {
     pub rule: RuleRef,
     /// What became of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: RuleOutcome,
 }
 
 /// What became of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum RuleOutcome {
     /// It is the winner.
     Wins,
     /// It matches, but the winner comes before it.
     Loses {
         /// The step that decides.
-        step: Step,
+        step: PrecedenceStep,
         /// Why the winner comes first, for people.
         reason: String,
         /// Whether only the order in the file decides.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::compile::HostKey;
 use crate::index::hash::ByValue;
 use crate::index::trie::{NO_VALUE, Trie};
-use crate::order::Scope;
+use crate::order::HostEntries;
 use crate::request::RouteRequest;
 use crate::rule::HostForm;
 
@@ -21,20 +21,20 @@ pub(crate) struct HostIndex {
 /// The hosts that are compared with one form of an authority.
 #[derive(Debug, Default)]
 struct Hosts {
-    exact: ByValue<Group>,
+    exact: ByValue<ScopeRange>,
     /// By what follows the first label.
-    below_label: ByValue<Group>,
+    below_label: ByValue<ScopeRange>,
     /// Suffixes read from their end.
     suffixes: Affixes,
     prefixes: Affixes,
-    any: Group,
+    any: ScopeRange,
     /// The scopes of all groups, of each the least specific first.
     scopes: Vec<u32>,
 }
 
 /// The scopes of one host: where they lie among all.
 #[derive(Clone, Copy, Debug, Default)]
-struct Group {
+struct ScopeRange {
     start: u32,
     end: u32,
 }
@@ -44,15 +44,15 @@ struct Group {
 struct Affixes {
     trie: Trie,
     root: Option<u32>,
-    groups: Vec<Group>,
+    groups: Vec<ScopeRange>,
 }
 
 impl HostIndex {
-    pub(crate) fn build(scopes: &[Scope]) -> Self {
+    pub(crate) fn build(scopes: &[HostEntries]) -> Self {
         let mut forms: Vec<HostForm> = scopes.iter().map(|scope| scope.ground.form).collect();
         forms.sort_unstable();
         forms.dedup();
-        let is_plain = |scope: &Scope| !matches!(scope.host, HostKey::OneLabel(_) | HostKey::Prefix(_));
+        let is_plain = |scope: &HostEntries| !matches!(scope.host, HostKey::OneLabel(_) | HostKey::Prefix(_));
         let is_sorted_late = forms.len() > 1 || !scopes.iter().all(is_plain);
         Self {
             forms: forms.into_iter().map(|form| (form, Hosts::build(scopes, form))).collect(),
@@ -73,7 +73,7 @@ impl HostIndex {
 }
 
 impl Hosts {
-    fn build(scopes: &[Scope], form: HostForm) -> Self {
+    fn build(scopes: &[HostEntries], form: HostForm) -> Self {
         let mut hosts = Self::default();
         let (mut suffixes, mut prefixes) = (Vec::new(), Vec::new());
         let mut by_host: HashMap<&HostKey, Vec<u32>> = HashMap::new();
@@ -83,7 +83,7 @@ impl Hosts {
         for (host, numbers) in by_host {
             let start = index_u32(hosts.scopes.len());
             hosts.scopes.extend(numbers.iter().rev());
-            let place = Group { start, end: index_u32(hosts.scopes.len()) };
+            let place = ScopeRange { start, end: index_u32(hosts.scopes.len()) };
             match host {
                 HostKey::Exact(host) => {
                     hosts.exact.insert(host.as_bytes().into(), place);
@@ -116,13 +116,13 @@ impl Hosts {
         }
     }
 
-    fn push(&self, group: Group, out: &mut Vec<u32>) {
+    fn push(&self, group: ScopeRange, out: &mut Vec<u32>) {
         out.extend_from_slice(&self.scopes[group.start as usize..group.end as usize]);
     }
 }
 
 impl Affixes {
-    fn build(mut keys: Vec<(Vec<u8>, Group)>) -> Self {
+    fn build(mut keys: Vec<(Vec<u8>, ScopeRange)>) -> Self {
         let mut affixes = Self::default();
         if keys.is_empty() {
             return affixes;
@@ -136,7 +136,7 @@ impl Affixes {
     }
 
     /// Calls `visit` for each text that a host begins with, the shortest first; not for one that is the whole host.
-    fn for_each(&self, host: impl Iterator<Item = u8>, mut visit: impl FnMut(Group)) {
+    fn for_each(&self, host: impl Iterator<Item = u8>, mut visit: impl FnMut(ScopeRange)) {
         let Some(mut node) = self.root else { return };
         let mut left = host.peekable();
         loop {

@@ -1,6 +1,6 @@
 //! Lists of rules by rank: the rules for one set of paths, of which the first whose conditions hold is taken.
 
-use crate::compile::{CompiledRule, PatternSet, Probe};
+use crate::compile::{CompiledRule, PatternSet, RuleMatchContext};
 use crate::index::literals::{Grouped, Literals};
 use crate::index::shard::{Shard, Sharder};
 use crate::index::split::{Facet, Split};
@@ -35,11 +35,11 @@ impl Candidate {
 struct List {
     /// The rank of the first candidate.
     first_rank: u32,
-    shape: Shape,
+    shape: RuleListShape,
 }
 
 #[derive(Debug)]
-enum Shape {
+enum RuleListShape {
     /// Candidates to be tried one by one.
     Linear { start: u32, end: u32 },
     /// Candidates with regular expressions, many at a time.
@@ -81,18 +81,18 @@ impl Lists {
                     .collect();
                 let others = self.add_split(&others, rules, used);
                 used.pop();
-                Shape::Split(Box::new(Split { facet, by_value, others }))
+                RuleListShape::Split(Box::new(Split { facet, by_value, others }))
             }
         };
         self.push(first.rank, shape)
     }
 
-    fn push(&mut self, first_rank: u32, shape: Shape) -> u32 {
+    fn push(&mut self, first_rank: u32, shape: RuleListShape) -> u32 {
         self.lists.push(List { first_rank, shape });
         len_u32(self.lists.len() - 1)
     }
 
-    fn add_unsplit(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> Shape {
+    fn add_unsplit(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> RuleListShape {
         let patterns = candidates.iter().filter(|candidate| candidate.has_pattern).count();
         if patterns > LINEAR_MAX {
             let Grouped { groups, others } = Grouped::new(candidates, rules);
@@ -100,7 +100,7 @@ impl Lists {
             if grouped > LINEAR_MAX
                 && let Some(literals) = self.add_literals(groups, &others, rules)
             {
-                return Shape::Literals(Box::new(literals));
+                return RuleListShape::Literals(Box::new(literals));
             }
         }
         self.add_plain(candidates, rules)
@@ -126,18 +126,24 @@ impl Lists {
         Literals::build(&texts, lists, others)
     }
 
-    fn add_plain(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> Shape {
+    fn add_plain(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> RuleListShape {
         let start = self.candidates.len();
         self.candidates.extend_from_slice(candidates);
         let patterns = candidates.iter().filter(|candidate| candidate.has_pattern).count();
         if patterns > LINEAR_MAX {
-            return Shape::Shards(self.sharder.split(candidates, rules, start));
+            return RuleListShape::Shards(self.sharder.split(candidates, rules, start));
         }
-        Shape::Linear { start: len_u32(start), end: len_u32(self.candidates.len()) }
+        RuleListShape::Linear { start: len_u32(start), end: len_u32(self.candidates.len()) }
     }
 
     /// The lowest rank below `best` of a candidate that matches, or `best`.
-    pub(super) fn find(&self, list: u32, rules: &[CompiledRule], probe: &mut Probe<'_>, best: u32) -> u32 {
+    pub(super) fn find(
+        &self,
+        list: u32,
+        rules: &[CompiledRule],
+        probe: &mut RuleMatchContext<'_>,
+        best: u32,
+    ) -> u32 {
         if list & CERTAIN != 0 {
             return if list == NONE { best } else { best.min(list & !CERTAIN) };
         }
@@ -146,10 +152,10 @@ impl Lists {
             return best;
         }
         match &list.shape {
-            Shape::Linear { start, end } => {
+            RuleListShape::Linear { start, end } => {
                 find_linear(&self.candidates[*start as usize..*end as usize], rules, probe, best)
             }
-            Shape::Shards(shards) => shards.iter().fold(best, |best, shard| {
+            RuleListShape::Shards(shards) => shards.iter().fold(best, |best, shard| {
                 if shard.first_rank >= best {
                     return best;
                 }
@@ -159,13 +165,13 @@ impl Lists {
                     None => find_linear(candidates, rules, probe, best),
                 }
             }),
-            Shape::Literals(literals) => {
+            RuleListShape::Literals(literals) => {
                 let mut best = best;
                 probe.work.passes += 1;
                 literals.for_each_list(probe.path, |list| best = self.find(list, rules, probe, best));
                 self.find(literals.others, rules, probe, best)
             }
-            Shape::Split(split) => {
+            RuleListShape::Split(split) => {
                 let mut best = best;
                 split.for_each_list(probe, |list, probe| best = self.find(list, rules, probe, best));
                 self.find(split.others, rules, probe, best)
@@ -174,7 +180,12 @@ impl Lists {
     }
 }
 
-fn find_linear(candidates: &[Candidate], rules: &[CompiledRule], probe: &mut Probe<'_>, best: u32) -> u32 {
+fn find_linear(
+    candidates: &[Candidate],
+    rules: &[CompiledRule],
+    probe: &mut RuleMatchContext<'_>,
+    best: u32,
+) -> u32 {
     let mut better = candidates.iter().take_while(|candidate| candidate.rank < best);
     better.find(|candidate| matches(candidate, rules, probe)).map_or(best, |candidate| candidate.rank)
 }
@@ -183,7 +194,7 @@ fn find_in_set(
     set: &PatternSet,
     candidates: &[Candidate],
     rules: &[CompiledRule],
-    probe: &mut Probe<'_>,
+    probe: &mut RuleMatchContext<'_>,
     best: u32,
 ) -> u32 {
     probe.work.passes += 1;
@@ -195,7 +206,7 @@ fn find_in_set(
     })
 }
 
-fn matches(candidate: &Candidate, rules: &[CompiledRule], probe: &mut Probe<'_>) -> bool {
+fn matches(candidate: &Candidate, rules: &[CompiledRule], probe: &mut RuleMatchContext<'_>) -> bool {
     if candidate.is_certain() {
         return true;
     }

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::compile::{CompiledRule, PathMatcher, Probe, Reach, Segment, Template};
+use crate::compile::{
+    CompiledPathTemplate, CompiledRule, PathMatcher, Reach, RuleMatchContext, TemplateSegment,
+};
 use crate::index::list::{Candidate, Lists, NONE};
 use crate::index::trie::{CAPTURE, NO_VALUE, Trie};
-use crate::order::Entries;
+use crate::order::RouteEntries;
 
 /// The paths of all entries.
 #[derive(Debug, Default)]
@@ -17,13 +19,13 @@ pub(crate) struct PathIndex {
     /// The root of each scope's trie of paths in lower case, or [`NO_ROOT`]; empty if no scope has one.
     folded_roots: Vec<u32>,
     /// What each key of the trie leads to.
-    places: Vec<Place>,
+    places: Vec<PathRuleLists>,
     lists: Lists,
 }
 
 /// The lists at one key.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct PathRuleLists {
     /// For the path that ends here.
     exact: u32,
     /// For the path that ends here or goes on with `/`.
@@ -33,14 +35,14 @@ struct Place {
 }
 
 /// An entry on its way into the trie.
-struct Item<'r> {
+struct PathTrieEntry<'r> {
     key: Cow<'r, [u8]>,
     reach: Reach,
     candidate: Candidate,
 }
 
 impl PathIndex {
-    pub(crate) fn build(rules: &[CompiledRule], entries: &Entries) -> Self {
+    pub(crate) fn build(rules: &[CompiledRule], entries: &RouteEntries) -> Self {
         let mut index = Self::default();
         for scope in &entries.scopes {
             let rule_at = |rank: u32| &rules[entries.list[rank as usize].rule as usize];
@@ -48,7 +50,8 @@ impl PathIndex {
                 let is_of =
                     |rank: &u32| matches!(rule_at(*rank).path, PathMatcher::Caseless(_)) == is_caseless;
                 let ranks = scope.ranks.clone().filter(is_of);
-                let mut items: Vec<Item<'_>> = ranks.map(|rank| Item::new(rank, rule_at(rank))).collect();
+                let mut items: Vec<PathTrieEntry<'_>> =
+                    ranks.map(|rank| PathTrieEntry::new(rank, rule_at(rank))).collect();
                 // Stable, so items of one key stay by rank.
                 items.sort_by(|a, b| compare_keys(&a.key, &b.key));
                 items
@@ -66,12 +69,13 @@ impl PathIndex {
     }
 
     /// Adds a trie: first its keys, then, from the root down, the lists of each key. Returns its root.
-    fn add_trie(&mut self, items: &[Item<'_>], rules: &[CompiledRule]) -> u32 {
-        let groups: Vec<&[Item<'_>]> = items.chunk_by(|a, b| compare_keys(&a.key, &b.key).is_eq()).collect();
+    fn add_trie(&mut self, items: &[PathTrieEntry<'_>], rules: &[CompiledRule]) -> u32 {
+        let groups: Vec<&[PathTrieEntry<'_>]> =
+            items.chunk_by(|a, b| compare_keys(&a.key, &b.key).is_eq()).collect();
         let keys: Vec<(&[u8], u32)> =
             (0..).zip(&groups).map(|(number, group)| (group[0].key.as_ref(), number)).collect();
         let first_place = u32::try_from(self.places.len()).expect("places are fewer than entries");
-        let empty = Place { exact: NONE, prefix: NONE, below: NONE };
+        let empty = PathRuleLists { exact: NONE, prefix: NONE, below: NONE };
         self.places.resize(self.places.len() + groups.len(), empty);
         let keys: Vec<(&[u8], u32)> = keys.iter().map(|(key, number)| (*key, first_place + number)).collect();
         let root = self.trie.add(&keys);
@@ -101,7 +105,7 @@ impl PathIndex {
         &mut self,
         place: u32,
         reach: Reach,
-        group: &[Item<'_>],
+        group: &[PathTrieEntry<'_>],
         rules: &[CompiledRule],
         sure: u32,
     ) -> u32 {
@@ -122,7 +126,7 @@ impl PathIndex {
         &self,
         scope: u32,
         rules: &[CompiledRule],
-        probe: &mut Probe<'_>,
+        probe: &mut RuleMatchContext<'_>,
         folded: &mut Vec<u8>,
         branches: &mut Vec<(u32, usize)>,
         lists: &mut Vec<u32>,
@@ -187,7 +191,7 @@ impl PathIndex {
     }
 }
 
-impl<'r> Item<'r> {
+impl<'r> PathTrieEntry<'r> {
     fn new(rank: u32, rule: &'r CompiledRule) -> Self {
         let (reach, has_pattern) = match &rule.path {
             PathMatcher::Any => (Reach::Below, false),
@@ -237,13 +241,13 @@ fn compare_keys(a: &[u8], b: &[u8]) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
-fn template_key(template: &Template) -> Vec<u8> {
+fn template_key(template: &CompiledPathTemplate) -> Vec<u8> {
     let mut key = Vec::with_capacity(template.text.len());
     for segment in &template.segments {
         key.push(b'/');
         match segment {
-            Segment::Fixed(text) => key.extend_from_slice(text.as_bytes()),
-            Segment::Capture(_) => key.push(CAPTURE),
+            TemplateSegment::Fixed(text) => key.extend_from_slice(text.as_bytes()),
+            TemplateSegment::Capture(_) => key.push(CAPTURE),
         }
     }
     key

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use eddy_http::FieldId;
 
-use crate::compile::{CompiledRule, Probe, Source, first_cookie, first_raw};
+use crate::compile::{CompiledRule, ConditionSource, RuleMatchContext, first_cookie, first_raw};
 use crate::index::hash::ByValue;
 use crate::index::list::Candidate;
 
@@ -12,7 +12,7 @@ use crate::index::list::Candidate;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Facet {
     Method,
-    Value(Source, Box<str>),
+    Value(ConditionSource, Box<str>),
 }
 
 /// Lists by the value of a facet.
@@ -28,7 +28,7 @@ pub(super) struct Split {
 impl Facet {
     /// The facet that leaves the fewest rules to try, if any leaves less than half.
     pub(super) fn choose(candidates: &[Candidate], rules: &[CompiledRule], used: &[Self]) -> Option<Self> {
-        let mut seen: HashMap<FacetRef<'_>, Tally<'_>> = HashMap::new();
+        let mut seen: HashMap<FacetRef<'_>, FacetCounts<'_>> = HashMap::new();
         for candidate in candidates {
             let rule = &rules[candidate.rule as usize];
             for (facet, value) in exact_values(rule) {
@@ -96,7 +96,7 @@ impl Facet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum FacetRef<'r> {
     Method,
-    Value(Source, &'r str),
+    Value(ConditionSource, &'r str),
 }
 
 impl FacetRef<'_> {
@@ -110,18 +110,18 @@ impl FacetRef<'_> {
     fn order(&self) -> (u8, &str) {
         match self {
             Self::Method => (0, ""),
-            Self::Value(Source::Header(_), name) => (1, name),
-            Self::Value(Source::Query, name) => (2, name),
-            Self::Value(Source::RawQuery, name) => (3, name),
-            Self::Value(Source::Part(_), name) => (4, name),
-            Self::Value(Source::Cookie, name) => (5, name),
+            Self::Value(ConditionSource::Header(_), name) => (1, name),
+            Self::Value(ConditionSource::Query, name) => (2, name),
+            Self::Value(ConditionSource::RawQuery, name) => (3, name),
+            Self::Value(ConditionSource::Part(_), name) => (4, name),
+            Self::Value(ConditionSource::Cookie, name) => (5, name),
         }
     }
 }
 
 /// How many rules ask for a facet, and for each of its values.
 #[derive(Default)]
-struct Tally<'r> {
+struct FacetCounts<'r> {
     by_value: HashMap<&'r str, usize>,
     asking: usize,
     last_rank: Option<u32>,
@@ -140,38 +140,38 @@ impl Split {
     /// Calls `visit` with each list that the request's values of the facet lead to.
     pub(super) fn for_each_list<'a>(
         &self,
-        probe: &mut Probe<'a>,
-        mut visit: impl FnMut(u32, &mut Probe<'a>),
+        probe: &mut RuleMatchContext<'a>,
+        mut visit: impl FnMut(u32, &mut RuleMatchContext<'a>),
     ) {
-        let mut visit_value = |value: &[u8], probe: &mut Probe<'a>| {
+        let mut visit_value = |value: &[u8], probe: &mut RuleMatchContext<'a>| {
             if let Some(list) = self.by_value.get(value) {
                 visit(*list, probe);
             }
         };
         match &self.facet {
             Facet::Method => visit_value(probe.method, probe),
-            Facet::Value(Source::Query, name) => {
+            Facet::Value(ConditionSource::Query, name) => {
                 if let Some(value) = probe.query.first(name.as_bytes()) {
                     visit_value(value, probe);
                 }
             }
-            Facet::Value(Source::RawQuery, name) => {
+            Facet::Value(ConditionSource::RawQuery, name) => {
                 if let Some(value) = first_raw(probe.raw_query, name.as_bytes()) {
                     visit_value(value, probe);
                 }
             }
-            Facet::Value(Source::Part(part), _) => visit_value(probe.part(*part), probe),
-            Facet::Value(Source::Cookie, name) => {
+            Facet::Value(ConditionSource::Part(part), _) => visit_value(probe.part(*part), probe),
+            Facet::Value(ConditionSource::Cookie, name) => {
                 if let Some(value) = first_cookie(probe.fields, name.as_bytes()) {
                     visit_value(value, probe);
                 }
             }
-            Facet::Value(Source::Header(FieldId::Other), name) => {
+            Facet::Value(ConditionSource::Header(FieldId::Other), name) => {
                 let fields = probe.fields.iter().filter(|field| field.id == FieldId::Other);
                 let named = fields.filter(|field| field.name.eq_ignore_ascii_case(name.as_bytes()));
                 named.for_each(|field| visit_value(field.value, probe));
             }
-            Facet::Value(Source::Header(id), _) => {
+            Facet::Value(ConditionSource::Header(id), _) => {
                 let fields = probe.fields;
                 fields.all(*id).for_each(|value| visit_value(value, probe));
             }

@@ -3,7 +3,7 @@
 /// Tries in one arena. A node's children lie together, so a step down is one search for a byte.
 #[derive(Debug, Default)]
 pub(crate) struct Trie {
-    nodes: Vec<Node>,
+    nodes: Vec<TrieNode>,
     /// The first byte of each node's label, or [`CAPTURE`].
     firsts: Vec<u8>,
     labels: Vec<u8>,
@@ -11,7 +11,7 @@ pub(crate) struct Trie {
 
 /// A node: what leads to it from its parent, and its value.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct TrieNode {
     /// A short label itself, so that nothing else is read for it.
     short_label: [u8; SHORT_LABEL_BYTES],
     label_len: u32,
@@ -90,7 +90,7 @@ impl Trie {
 
     fn push_node(&mut self, first: u8) {
         self.firsts.push(first);
-        self.nodes.push(Node {
+        self.nodes.push(TrieNode {
             short_label: [0; SHORT_LABEL_BYTES],
             label_len: 0,
             label_start: 0,

@@ -10,7 +10,7 @@ use super::search::{Located, SearchMode};
 use super::sites::Sites;
 use super::spec::{PlaceKind, PlaceSpec};
 use super::step::{RewriteEnd, RewriteStep};
-use super::walk::{Outcome, Walk};
+use super::walk::{NginxOutcome, NginxRequestState};
 use crate::compile::PatternScratch;
 use crate::normalise::PathFault;
 use crate::request::RouteScratch;
@@ -95,22 +95,25 @@ impl Sites {
     ///
     /// Grows with the number of locations and allocates; not for the path of requests.
     pub fn explain(&self, address: usize, request: &SiteRequest<'_>) -> SiteExplanation {
-        let (mut walk, mut scratch, mut trace) = (Walk::default(), RouteScratch::new(), Trace::default());
+        let (mut walk, mut scratch, mut trace) =
+            (NginxRequestState::default(), RouteScratch::new(), Trace::default());
         let outcome =
             self.walk_by(SearchMode::Plain, address, request, &mut walk, &mut scratch, Some(&mut trace));
         let mut text = Vec::new();
         let answer = match outcome {
-            Outcome::Proxy { .. } => match self.write_target(request, &mut walk, &mut scratch, &mut text) {
-                Ok(()) => format!("proxy_pass, asked for {}", shown(&text)),
-                Err(fault) => format!("500: {fault}"),
-            },
-            Outcome::Text { status } => format!("{status} {}", shown(walk.text())),
-            Outcome::Redirect { status } => {
+            NginxOutcome::Proxy { .. } => {
+                match self.write_target(request, &mut walk, &mut scratch, &mut text) {
+                    Ok(()) => format!("proxy_pass, asked for {}", shown(&text)),
+                    Err(fault) => format!("500: {fault}"),
+                }
+            }
+            NginxOutcome::Text { status } => format!("{status} {}", shown(walk.text())),
+            NginxOutcome::Redirect { status } => {
                 self.write_location(request, &mut walk, &mut text);
                 format!("{status} to {}", shown(&text))
             }
-            Outcome::Status { status } => status.to_string(),
-            Outcome::Close => "the connection is closed".to_owned(),
+            NginxOutcome::Status { status } => status.to_string(),
+            NginxOutcome::Close => "the connection is closed".to_owned(),
         };
         let place = trace.refused.is_none().then(|| place_ref(&self.places()[walk.place as usize]));
         SiteExplanation {

@@ -1,11 +1,11 @@
 //! The locations that stand beside each other: in a server, or in another location.
 
-use super::spec::{Handler, PlaceKind, PlaceSpec};
+use super::spec::{LocationHandler, PlaceKind, PlaceSpec};
 use crate::index::{ByValue, NO_VALUE, Trie};
 
 /// The locations of a level, ready to be searched.
 #[derive(Debug, Default)]
-pub(crate) struct Level {
+pub(crate) struct LocationLevel {
     /// The root of the level's paths in the trie.
     root: Option<u32>,
     /// Paths that lead to a redirect since a location is named as they are with a `/` behind.
@@ -43,7 +43,7 @@ pub(crate) enum PathFound {
     Redirect(u32),
 }
 
-impl Level {
+impl LocationLevel {
     /// Indexes the locations; those in a location with an expression are looked at for expressions alone, as NGINX does.
     pub(crate) fn build(
         locations: &[u32],
@@ -154,5 +154,6 @@ impl Level {
 
 /// Whether a request for the location's text without its last `/` is redirected there.
 fn redirects_to(place: &PlaceSpec) -> bool {
-    matches!(place.hand, Handler::Proxy(_)) && place.kind.path().is_some_and(|path| path.ends_with('/'))
+    matches!(place.hand, LocationHandler::Proxy(_))
+        && place.kind.path().is_some_and(|path| path.ends_with('/'))
 }

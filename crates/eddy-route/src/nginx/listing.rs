@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::sites::Sites;
-use super::spec::{Handler, PlaceKind, PlaceSpec};
+use super::spec::{LocationHandler, PlaceKind, PlaceSpec};
 
 /// What serves at an address. Its JSON form is stable: fields may be added, never renamed.
 #[derive(Clone, Debug, Serialize)]
@@ -114,7 +114,9 @@ fn add_level(
             depth,
             file: place.origin.file.to_string(),
             line: place.origin.line,
-            why: if matches!(place.hand, Handler::None) && place.steps.is_empty() && place.last_try.is_none()
+            why: if matches!(place.hand, LocationHandler::None)
+                && place.steps.is_empty()
+                && place.last_try.is_none()
             {
                 format!("{why}; nobody answers here but with 404")
             } else {

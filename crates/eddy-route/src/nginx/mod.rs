@@ -36,12 +36,12 @@ pub use pcre::group_names;
 pub use request::{SiteRequest, SiteTls};
 pub use sites::Sites;
 pub use spec::{
-    Address, ErrorPage, FieldFilter, FieldNames, FieldText, Handler, LastTry, MapForm, MapRow, MapSpec,
-    PlaceGuard, PlaceKind, PlaceSpec, ProxyHand, RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream,
-    UpstreamScheme,
+    Address, ErrorPage, FieldFilter, FieldNames, FieldText, LastTry, LocationHandler, MapForm, MapRow,
+    MapSpec, PlaceGuard, PlaceKind, PlaceSpec, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule,
+    ServerSpec, SitesSpec, UpstreamScheme,
 };
-pub use step::{RewriteEnd, RewriteStep, Step, Test};
+pub use step::{IfCondition, RewriteDirective, RewriteEnd, RewriteStep};
 pub use target::BadTarget;
 pub use text::{TextFault, TextTemplate};
 pub use variable::{TlsVariable, Variable, Variables};
-pub use walk::{Outcome, Walk};
+pub use walk::{NginxOutcome, NginxRequestState};

@@ -6,7 +6,7 @@ use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
 use super::pcre::translate;
 use super::variable::Variables;
-use crate::compile::{Form, Groups, NEST_MAX, Pattern, PatternScratch, reason_of};
+use crate::compile::{Groups, NEST_MAX, Pattern, PatternScratch, RegexMatchMode, reason_of};
 use crate::error::RouteProblem;
 
 /// Whether letter case counts.
@@ -58,7 +58,7 @@ impl SearchPattern {
             parts.insert(0, any_bytes(Quantifier::Lazy));
         }
         let wanted = if groups > 0 { Groups::Wanted } else { Groups::Ignored };
-        let pattern = Pattern::of_syntax(text, Hir::concat(parts), Form::Whole, wanted)?;
+        let pattern = Pattern::of_syntax(text, Hir::concat(parts), RegexMatchMode::Whole, wanted)?;
         let names = pattern
             .group_names()
             .into_iter()

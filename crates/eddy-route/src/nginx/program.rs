@@ -1,46 +1,48 @@
 //! Runs the program of a server or location.
 
 use super::escape::unescape_redirect;
-use super::run::{NextStep, Run, is_redirect};
-use super::step::{RewriteEnd, RewriteStep, Step, Test};
+use super::run::{NextStep, NginxLookup, is_redirect};
+use super::step::{IfCondition, RewriteDirective, RewriteEnd, RewriteStep};
 use super::text::TextTemplate;
 use super::value::GroupSpelling;
-use super::walk::Outcome;
+use super::walk::NginxOutcome;
 
-impl<'s> Run<'_, 's> {
+impl<'s> NginxLookup<'_, 's> {
     /// Runs the steps; `None` where they end without an answer.
     pub(crate) fn run_steps(&mut self, place: u32) -> Option<NextStep> {
-        let steps: &'s [Step] = &self.sites.places()[place as usize].steps;
+        let steps: &'s [RewriteDirective] = &self.sites.places()[place as usize].steps;
         // Groups that `set` reads are escaped until a rewrite has matched.
         let mut spelling = GroupSpelling::Escaped;
         let mut at = 0;
         while let Some(step) = steps.get(at) {
             at += 1;
             match step {
-                Step::Set { slot, value } => {
+                RewriteDirective::Set { slot, value } => {
                     let value = self.spelt(value, spelling);
                     self.fill(*slot, &value);
                     self.give_back(value);
                 }
-                Step::SetArgs { value } => {
+                RewriteDirective::SetArgs { value } => {
                     let mut value = self.spelt(value, spelling);
                     std::mem::swap(&mut self.walk.query, &mut value);
                     self.give_back(value);
                 }
-                Step::Return { status, text } => return Some(self.return_with(*status, text.as_ref())),
-                Step::Break => {
+                RewriteDirective::Return { status, text } => {
+                    return Some(self.return_with(*status, text.as_ref()));
+                }
+                RewriteDirective::Break => {
                     if self.walk.is_path_changed {
                         self.walk.is_place_valid = false;
                         self.walk.is_path_changed = false;
                     }
                     return None;
                 }
-                Step::If { test, place, steps } => match (self.passes(test), place) {
+                RewriteDirective::If { test, place, steps } => match (self.passes(test), place) {
                     (true, Some(place)) => self.walk.place = *place,
                     (true, None) => {}
                     (false, _) => at += *steps as usize,
                 },
-                Step::Rewrite(step) => {
+                RewriteDirective::Rewrite(step) => {
                     if !self.match_path(&step.pattern) {
                         self.walk.groups.clear();
                         continue;
@@ -106,7 +108,7 @@ impl<'s> Run<'_, 's> {
 
     fn return_with(&mut self, status: u16, text: Option<&'s TextTemplate>) -> NextStep {
         if status == 444 {
-            return NextStep::End(Outcome::Close);
+            return NextStep::End(NginxOutcome::Close);
         }
         if status >= 400 && text.is_none() {
             return NextStep::Status(status);
@@ -118,25 +120,25 @@ impl<'s> Run<'_, 's> {
         }
         let before = std::mem::replace(&mut self.walk.text, text);
         self.give_back(before);
-        NextStep::End(Outcome::Text { status: self.final_status(status) })
+        NextStep::End(NginxOutcome::Text { status: self.final_status(status) })
     }
 
-    fn passes(&mut self, test: &'s Test) -> bool {
+    fn passes(&mut self, test: &'s IfCondition) -> bool {
         match test {
-            Test::IsSet(value) => {
+            IfCondition::IsSet(value) => {
                 let value = self.text_of(value);
                 let is_set = !value.is_empty() && value != b"0";
                 self.give_back(value);
                 is_set
             }
-            Test::Equals { value, other, is_negated } => {
+            IfCondition::Equals { value, other, is_negated } => {
                 let (value, other) = (self.text_of(value), self.text_of(other));
                 let is_equal = value == other;
                 self.give_back(value);
                 self.give_back(other);
                 is_equal != *is_negated
             }
-            Test::Matches { value, pattern, is_negated } => {
+            IfCondition::Matches { value, pattern, is_negated } => {
                 let value = self.text_of(value);
                 let is_match = self.match_value(pattern, &value);
                 if !is_match {

@@ -1,17 +1,17 @@
 //! `proxy_redirect`: what becomes of the addresses that upstreams send clients to.
 
 use super::request::SiteRequest;
-use super::run::Run;
+use super::run::NginxLookup;
 use super::sites::Sites;
-use super::spec::{Handler, RedirectForm, RedirectRule};
-use super::walk::Walk;
+use super::spec::{LocationHandler, RedirectForm, RedirectRule};
+use super::walk::NginxRequestState;
 use crate::request::RouteScratch;
 
 impl Sites {
     /// Whether `error_page` of the place that the walk ended in takes the place of an upstream's answer.
-    pub fn intercepts(&self, status: u16, walk: &Walk) -> bool {
+    pub fn intercepts(&self, status: u16, walk: &NginxRequestState) -> bool {
         let place = &self.places()[walk.place as usize];
-        let Handler::Proxy(proxy) = &place.hand else { return false };
+        let LocationHandler::Proxy(proxy) = &place.hand else { return false };
         proxy.intercepts_errors && place.error_pages.iter().any(|page| page.statuses.contains(&status))
     }
 
@@ -20,7 +20,7 @@ impl Sites {
         &self,
         content_type: &[u8],
         status: u16,
-        walk: &Walk,
+        walk: &NginxRequestState,
         out: &mut Vec<u8>,
     ) -> bool {
         let place = &self.places()[walk.place as usize];
@@ -43,7 +43,7 @@ impl Sites {
         &self,
         location: &[u8],
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
         out: &mut Vec<u8>,
     ) -> bool {
@@ -62,7 +62,7 @@ impl Sites {
         &self,
         refresh: &[u8],
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
         out: &mut Vec<u8>,
     ) -> bool {
@@ -80,10 +80,10 @@ impl Sites {
     }
 }
 
-impl Run<'_, '_> {
+impl NginxLookup<'_, '_> {
     fn rewrite_address(&mut self, address: &[u8], out: &mut Vec<u8>) -> bool {
         let place = self.place();
-        let Handler::Proxy(proxy) = &place.hand else { return false };
+        let LocationHandler::Proxy(proxy) = &place.hand else { return false };
         for RedirectRule { form, replacement } in &proxy.redirects {
             let kept = match form {
                 RedirectForm::Text(text) => {

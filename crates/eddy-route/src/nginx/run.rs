@@ -7,16 +7,16 @@ use super::names::{NameForm, NameFound, find_plainly};
 use super::request::SiteRequest;
 use super::search::{Located, SearchMode, find};
 use super::sites::Sites;
-use super::spec::{ErrorPage, Handler, LastTry, PlaceSpec, Upstream};
-use super::walk::{Outcome, Walk};
+use super::spec::{ErrorPage, LastTry, LocationHandler, PlaceSpec, ProxyPassTarget};
+use super::walk::{NginxOutcome, NginxRequestState};
 use crate::compile::PatternScratch;
 use crate::normalise::{self, Slashes};
 
 /// A walk under way.
-pub(crate) struct Run<'r, 's> {
+pub(crate) struct NginxLookup<'r, 's> {
     pub(crate) sites: &'s Sites,
     pub(crate) request: &'r SiteRequest<'r>,
-    pub(crate) walk: &'r mut Walk,
+    pub(crate) walk: &'r mut NginxRequestState,
     pub(crate) scratch: &'r mut PatternScratch,
     pub(crate) means: SearchMode,
     pub(crate) trace: Option<&'r mut Trace>,
@@ -36,12 +36,12 @@ pub(crate) enum NextStep {
     /// An answer with this status, or what takes its place.
     Status(u16),
     /// The end.
-    End(Outcome),
+    End(NginxOutcome),
 }
 
-impl<'s> Run<'_, 's> {
+impl<'s> NginxLookup<'_, 's> {
     /// From host and path as they were sent.
-    pub(crate) fn walk_from_start(mut self, address: usize) -> Outcome {
+    pub(crate) fn walk_from_start(mut self, address: usize) -> NginxOutcome {
         let Some(listening) = self.sites.addresses().get(address) else { return status(404) };
         // The path is read before the host is known: by the default server's rule.
         self.enter_server(listening.default);
@@ -62,7 +62,7 @@ impl<'s> Run<'_, 's> {
     }
 
     /// From the place that a walk ended in, whose upstream failed.
-    pub(crate) fn after_failure(mut self, code: u16) -> Option<Outcome> {
+    pub(crate) fn after_failure(mut self, code: u16) -> Option<NginxOutcome> {
         let place = self.place();
         let is_known = place.error_pages.iter().any(|page| page.statuses.contains(&code));
         if !is_known || self.walk.has_error_page || self.walk.changes_left == 0 {
@@ -71,7 +71,7 @@ impl<'s> Run<'_, 's> {
         Some(self.go(NextStep::Status(code)))
     }
 
-    fn go(&mut self, mut next: NextStep) -> Outcome {
+    fn go(&mut self, mut next: NextStep) -> NginxOutcome {
         loop {
             next = match next {
                 NextStep::ServerSteps => {
@@ -97,7 +97,7 @@ impl<'s> Run<'_, 's> {
         let host = self.request.host.strip_suffix(b".").unwrap_or(self.request.host);
         self.walk.host.extend(host.iter().map(u8::to_ascii_lowercase));
         let Self { sites, walk, scratch, .. } = self;
-        let Walk { host, groups, .. } = &mut **walk;
+        let NginxRequestState { host, groups, .. } = &mut **walk;
         let found = match self.means {
             SearchMode::Index => sites.names_at(address).find(host, |server, at| {
                 let form = &sites.names_of(server)[at].form;
@@ -145,7 +145,7 @@ impl<'s> Run<'_, 's> {
         let sites = self.sites;
         let server_place = self.server_place();
         let mut last_match = None;
-        let Walk { path, query, groups, .. } = &mut *self.walk;
+        let NginxRequestState { path, query, groups, .. } = &mut *self.walk;
         let scratch = &mut *self.scratch;
         let located = sites.level_of(server_place).map_or(Located::Nothing, |level| {
             find(sites, level, path, self.means, &mut |place| {
@@ -239,14 +239,16 @@ impl<'s> Run<'_, 's> {
         }
         match &place.hand {
             // The page is a file, which eddy has not: what went wrong stays the answer.
-            Handler::None if self.walk.shows_error_page => match self.walk.answer_status {
-                Some(status) if status >= 400 => NextStep::End(Outcome::Status { status }),
+            LocationHandler::None if self.walk.shows_error_page => match self.walk.answer_status {
+                Some(status) if status >= 400 => NextStep::End(NginxOutcome::Status { status }),
                 _ => NextStep::Status(404),
             },
-            Handler::None => NextStep::Status(404),
-            Handler::Proxy(proxy) => match &proxy.upstream {
-                Upstream::Fixed { action, .. } => NextStep::End(Outcome::Proxy { action: *action }),
-                Upstream::Computed { address, choices } => self.compute_upstream(address, choices),
+            LocationHandler::None => NextStep::Status(404),
+            LocationHandler::Proxy(proxy) => match &proxy.upstream {
+                ProxyPassTarget::Fixed { action, .. } => {
+                    NextStep::End(NginxOutcome::Proxy { action: *action })
+                }
+                ProxyPassTarget::Computed { address, choices } => self.compute_upstream(address, choices),
             },
         }
     }
@@ -295,9 +297,9 @@ impl<'s> Run<'_, 's> {
             }
         }
         if self.walk.has_address && is_redirect(code) {
-            return NextStep::End(Outcome::Redirect { status: code });
+            return NextStep::End(NginxOutcome::Redirect { status: code });
         }
-        NextStep::End(Outcome::Status { status: code })
+        NextStep::End(NginxOutcome::Status { status: code })
     }
 
     fn show_error_page(&mut self, page: &'s ErrorPage) -> NextStep {
@@ -319,7 +321,7 @@ impl<'s> Run<'_, 's> {
             _ => {
                 self.set_address(target);
                 let status = page.answer.flatten().filter(|code| is_redirect(*code)).unwrap_or(302);
-                NextStep::End(Outcome::Redirect { status })
+                NextStep::End(NginxOutcome::Redirect { status })
             }
         }
     }
@@ -342,6 +344,6 @@ pub(crate) fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-fn status(status: u16) -> Outcome {
-    Outcome::Status { status }
+fn status(status: u16) -> NginxOutcome {
+    NginxOutcome::Status { status }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::level::{Level, LevelPaths};
+use super::level::{LevelPaths, LocationLevel};
 use super::names::{NameIndex, ServerName};
 use super::pattern::SearchPattern;
 use super::spec::{Address, FieldNames, MapForm, MapSpec, PlaceKind, PlaceSpec, ServerSpec, SitesSpec};
-use super::step::Step;
+use super::step::RewriteDirective;
 use super::text::TextTemplate;
 use super::variable::Variables;
 
@@ -20,7 +20,7 @@ pub struct Sites {
     /// The names that fields of requests may have at each address, where its servers agree.
     field_names: Vec<Option<FieldNames>>,
     /// The level of each server's locations, then those of locations.
-    levels: Vec<Level>,
+    levels: Vec<LocationLevel>,
     paths: LevelPaths,
     /// The level in each place, if it has locations.
     level_of: Vec<Option<u32>>,
@@ -98,7 +98,7 @@ impl Sites {
         while let Some((place, locations)) = pending.pop() {
             self.server_of[place as usize] = u32::try_from(server).unwrap_or(u32::MAX);
             let inner = self.places[place as usize].steps.iter().filter_map(|step| {
-                let Step::If { place, .. } = step else { return None };
+                let RewriteDirective::If { place, .. } = step else { return None };
                 *place
             });
             pending.extend(inner.map(|place| (place, Vec::new())));
@@ -106,7 +106,7 @@ impl Sites {
                 continue;
             }
             let is_in_pattern = matches!(self.places[place as usize].kind, PlaceKind::Pattern(_));
-            let level = Level::build(&locations, &self.places, is_in_pattern, &mut self.paths);
+            let level = LocationLevel::build(&locations, &self.places, is_in_pattern, &mut self.paths);
             self.level_of[place as usize] = u32::try_from(self.levels.len()).ok();
             self.levels.push(level);
             for location in locations {
@@ -157,7 +157,7 @@ impl Sites {
         self.field_names[address]
     }
 
-    pub(crate) fn level(&self, level: u32) -> &Level {
+    pub(crate) fn level(&self, level: u32) -> &LocationLevel {
         &self.levels[level as usize]
     }
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::names::ServerName;
 use super::pattern::SearchPattern;
-use super::step::Step;
+use super::step::RewriteDirective;
 use super::text::TextTemplate;
 use super::variable::Variables;
-use crate::rule::Origin;
+use crate::rule::SourceLocation;
 
 /// All servers of a configuration.
 #[derive(Debug, Default)]
@@ -98,15 +98,15 @@ pub struct PlaceSpec {
     /// Names it in metrics, records and `explain`.
     pub name: Arc<str>,
     /// Where it is written.
-    pub origin: Origin,
+    pub origin: SourceLocation,
     /// Which requests it is for.
     pub kind: PlaceKind,
     /// Its program.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RewriteDirective>,
     /// The locations in it, in the order of the file.
     pub locations: Vec<u32>,
     /// Who answers.
-    pub hand: Handler,
+    pub hand: LocationHandler,
     /// Whether only requests that were sent on inside come here: `internal`.
     pub is_internal: bool,
     /// Which requests are answered 403.
@@ -166,7 +166,7 @@ pub enum PlaceKind {
 
 /// Who answers at a place.
 #[derive(Clone, Debug, Default)]
-pub enum Handler {
+pub enum LocationHandler {
     /// Nobody: NGINX would look for a file, eddy answers 404.
     #[default]
     None,
@@ -178,7 +178,7 @@ pub enum Handler {
 #[derive(Debug)]
 pub struct ProxyHand {
     /// The upstream.
-    pub upstream: Upstream,
+    pub upstream: ProxyPassTarget,
     /// The URI of `proxy_pass`, which takes the place of the location's text.
     pub uri: Option<Box<str>>,
     /// How long the text of the location is.
@@ -248,7 +248,7 @@ impl UpstreamScheme {
 
 /// Where `proxy_pass` leads.
 #[derive(Debug)]
-pub enum Upstream {
+pub enum ProxyPassTarget {
     /// To this upstream.
     Fixed {
         /// What the caller does then.

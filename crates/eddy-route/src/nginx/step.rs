@@ -5,7 +5,7 @@ use super::text::TextTemplate;
 
 /// One step.
 #[derive(Debug)]
-pub enum Step {
+pub enum RewriteDirective {
     /// `set $name value`.
     Set {
         /// The variable.
@@ -32,7 +32,7 @@ pub enum Step {
     /// `if`: goes on with the next step if the test passes, else behind those that belong to it.
     If {
         /// The test.
-        test: Box<Test>,
+        test: Box<IfCondition>,
         /// The place that stands for what the `if` holds, in a location.
         place: Option<u32>,
         /// How many of the next steps belong to it.
@@ -75,7 +75,7 @@ pub enum RewriteEnd {
 /// The condition of an `if`.
 #[expect(clippy::large_enum_variant, reason = "read in place; there are few of them")]
 #[derive(Debug)]
-pub enum Test {
+pub enum IfCondition {
     /// `($name)`: not empty and not `0`.
     IsSet(TextTemplate),
     /// `($name = text)`, `!=`.

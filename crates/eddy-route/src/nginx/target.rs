@@ -4,12 +4,12 @@ use thiserror::Error;
 
 use super::escape::Escape;
 use super::request::SiteRequest;
-use super::run::{NextStep, Run};
+use super::run::{NextStep, NginxLookup};
 use super::search::SearchMode;
 use super::sites::Sites;
-use super::spec::{FieldFilter, FieldText, Handler, Upstream, UpstreamScheme};
+use super::spec::{FieldFilter, FieldText, LocationHandler, ProxyPassTarget, UpstreamScheme};
 use super::text::TextTemplate;
-use super::walk::{Outcome, Walk};
+use super::walk::{NginxOutcome, NginxRequestState};
 use crate::request::RouteScratch;
 
 /// The path or query that rewrites and variables made holds what no request may have; it is to be answered 500.
@@ -26,7 +26,7 @@ impl Sites {
     pub fn write_target(
         &self,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
         out: &mut Vec<u8>,
     ) -> Result<(), BadTarget> {
@@ -40,13 +40,13 @@ impl Sites {
     pub fn write_host(
         &self,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
         out: &mut Vec<u8>,
     ) {
         out.clear();
         let mut run = self.run(request, walk, scratch);
-        let Handler::Proxy(proxy) = &run.place().hand else { return };
+        let LocationHandler::Proxy(proxy) = &run.place().hand else { return };
         let host = run.text_of(&proxy.host);
         out.extend_from_slice(&host);
         run.give_back(host);
@@ -57,7 +57,7 @@ impl Sites {
         &self,
         action: u32,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
         out: &mut Vec<u8>,
     ) {
@@ -73,11 +73,11 @@ impl Sites {
     pub fn for_each_field(
         &self,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
         each: impl FnMut(&str, &[u8]),
     ) {
-        let Handler::Proxy(proxy) = &self.places()[walk.place as usize].hand else { return };
+        let LocationHandler::Proxy(proxy) = &self.places()[walk.place as usize].hand else { return };
         self.run(request, walk, scratch).write_fields(proxy.fields.iter(), each);
     }
 
@@ -86,7 +86,7 @@ impl Sites {
         &self,
         status: u16,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
         mut each: impl FnMut(&str, &[u8]),
     ) {
@@ -102,7 +102,7 @@ impl Sites {
 
     /// Writes the address that the answer sends the client to, if there is one: a path gets the host in front, if the place
     /// says so. An error page in the place of a redirect keeps it.
-    pub fn write_location(&self, request: &SiteRequest<'_>, walk: &mut Walk, out: &mut Vec<u8>) {
+    pub fn write_location(&self, request: &SiteRequest<'_>, walk: &mut NginxRequestState, out: &mut Vec<u8>) {
         out.clear();
         if walk.has_address {
             self.write_origin(&walk.address, request, walk, out);
@@ -133,7 +133,7 @@ impl Sites {
         &self,
         address: &[u8],
         request: &SiteRequest<'_>,
-        walk: &Walk,
+        walk: &NginxRequestState,
         out: &mut Vec<u8>,
     ) {
         let place = &self.places()[walk.place as usize];
@@ -157,10 +157,10 @@ impl Sites {
     pub(crate) fn run<'r>(
         &self,
         request: &'r SiteRequest<'r>,
-        walk: &'r mut Walk,
+        walk: &'r mut NginxRequestState,
         scratch: &'r mut RouteScratch,
-    ) -> Run<'r, '_> {
-        Run {
+    ) -> NginxLookup<'r, '_> {
+        NginxLookup {
             sites: self,
             request,
             walk,
@@ -171,7 +171,7 @@ impl Sites {
     }
 }
 
-impl<'s> Run<'_, 's> {
+impl<'s> NginxLookup<'_, 's> {
     /// Finds the upstream that a value names, and keeps the URI that it gives.
     pub(crate) fn compute_upstream(
         &mut self,
@@ -204,15 +204,15 @@ impl<'s> Run<'_, 's> {
         let action = found.map(|(_, action)| *action);
         self.give_back(address);
         match action {
-            Some(action) => NextStep::End(Outcome::Proxy { action }),
+            Some(action) => NextStep::End(NginxOutcome::Proxy { action }),
             None => NextStep::Status(502),
         }
     }
 
     fn write_target(&mut self, out: &mut Vec<u8>) {
-        let Handler::Proxy(proxy) = &self.place().hand else { return };
+        let LocationHandler::Proxy(proxy) = &self.place().hand else { return };
         let walk = &*self.walk;
-        if matches!(proxy.upstream, Upstream::Computed { .. }) && !walk.upstream_uri.is_empty() {
+        if matches!(proxy.upstream, ProxyPassTarget::Computed { .. }) && !walk.upstream_uri.is_empty() {
             out.extend_from_slice(&walk.upstream_uri);
             return;
         }

@@ -4,11 +4,11 @@ use std::io::Write as _;
 
 use super::escape::Escape;
 use super::pattern::SearchPattern;
-use super::run::Run;
-use super::spec::{Handler, Upstream};
+use super::run::NginxLookup;
+use super::spec::{LocationHandler, ProxyPassTarget};
 use super::text::{TextPart, TextTemplate};
 use super::variable::{TlsVariable, Variable};
-use super::walk::Walk;
+use super::walk::NginxRequestState;
 
 /// How the groups of an expression are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum GroupSpelling {
     Escaped,
 }
 
-impl<'s> Run<'_, 's> {
+impl<'s> NginxLookup<'_, 's> {
     /// A value; give it back when done.
     pub(crate) fn text_of(&mut self, text: &'s TextTemplate) -> Vec<u8> {
         self.spelt(text, GroupSpelling::Plain)
@@ -47,7 +47,7 @@ impl<'s> Run<'_, 's> {
 
     /// Fills a variable of the configuration.
     pub(crate) fn fill(&mut self, slot: u32, value: &[u8]) {
-        let Walk { values, slots, is_too_long, .. } = &mut *self.walk;
+        let NginxRequestState { values, slots, is_too_long, .. } = &mut *self.walk;
         if values.len() + value.len() > VALUES_BYTES_MAX {
             *is_too_long = true;
             return;
@@ -210,15 +210,17 @@ impl<'s> Run<'_, 's> {
     }
 
     fn write_upstream(&self, variable: &Variable, out: &mut Vec<u8>) {
-        let Handler::Proxy(proxy) = &self.place().hand else { return };
+        let LocationHandler::Proxy(proxy) = &self.place().hand else { return };
         match (&proxy.upstream, variable) {
-            (Upstream::Fixed { host, .. }, Variable::ProxyHost) => out.extend_from_slice(host.as_bytes()),
-            (Upstream::Fixed { port, .. }, _) => out.extend_from_slice(port.as_bytes()),
+            (ProxyPassTarget::Fixed { host, .. }, Variable::ProxyHost) => {
+                out.extend_from_slice(host.as_bytes())
+            }
+            (ProxyPassTarget::Fixed { port, .. }, _) => out.extend_from_slice(port.as_bytes()),
             // What the value named is kept when the upstream is chosen.
-            (Upstream::Computed { .. }, Variable::ProxyHost) => {
+            (ProxyPassTarget::Computed { .. }, Variable::ProxyHost) => {
                 out.extend_from_slice(&self.walk.upstream_host)
             }
-            (Upstream::Computed { .. }, _) => out.extend_from_slice(&self.walk.upstream_port),
+            (ProxyPassTarget::Computed { .. }, _) => out.extend_from_slice(&self.walk.upstream_port),
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::explain::Trace;
 use super::request::SiteRequest;
-use super::run::Run;
+use super::run::NginxLookup;
 use super::search::SearchMode;
 use super::sites::Sites;
 use crate::normalise::Spelling;
@@ -12,7 +12,7 @@ use crate::request::RouteScratch;
 
 /// The state of a request. Used again for the next one, so that none allocates once its buffers have grown.
 #[derive(Debug, Default)]
-pub struct Walk {
+pub struct NginxRequestState {
     /// The path as it is now.
     pub(crate) path: Vec<u8>,
     /// The query as it is now.
@@ -62,7 +62,7 @@ pub struct Walk {
 
 /// Where a walk ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum NginxOutcome {
     /// An upstream answers.
     Proxy {
         /// What the caller does.
@@ -87,7 +87,7 @@ pub enum Outcome {
     Close,
 }
 
-impl Walk {
+impl NginxRequestState {
     /// The server or location that the walk ended in, by index.
     pub fn place(&self) -> u32 {
         self.place
@@ -163,9 +163,9 @@ impl Sites {
         &self,
         address: usize,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
-    ) -> Outcome {
+    ) -> NginxOutcome {
         self.walk_by(SearchMode::Index, address, request, walk, scratch, None)
     }
 
@@ -174,9 +174,9 @@ impl Sites {
         &self,
         address: usize,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
-    ) -> Outcome {
+    ) -> NginxOutcome {
         self.walk_by(SearchMode::Plain, address, request, walk, scratch, None)
     }
 
@@ -185,12 +185,12 @@ impl Sites {
         means: SearchMode,
         address: usize,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
         trace: Option<&mut Trace>,
-    ) -> Outcome {
+    ) -> NginxOutcome {
         walk.begin(self.variables().len());
-        let run = Run { sites: self, request, walk, scratch: &mut scratch.pattern, means, trace };
+        let run = NginxLookup { sites: self, request, walk, scratch: &mut scratch.pattern, means, trace };
         run.walk_from_start(address)
     }
 
@@ -201,10 +201,10 @@ impl Sites {
         &self,
         status: u16,
         request: &SiteRequest<'_>,
-        walk: &mut Walk,
+        walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
-    ) -> Option<Outcome> {
-        let run = Run {
+    ) -> Option<NginxOutcome> {
+        let run = NginxLookup {
             sites: self,
             request,
             walk,

@@ -95,12 +95,12 @@ pub fn check(path: &[u8]) -> Result<Normal, PathFault> {
         Some(_) => return Err(PathFault::NotAbsolute),
     }
     let mut normal = Normal::AsIs;
-    let mut segment = Segment::Empty;
+    let mut segment = SegmentState::Empty;
     let mut rest = path;
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
         if IS_PLAIN[usize::from(byte)] {
-            segment = Segment::Other;
+            segment = SegmentState::Other;
             continue;
         }
         if byte == b'%' {
@@ -115,7 +115,7 @@ pub fn check(path: &[u8]) -> Result<Normal, PathFault> {
             if !is_upper {
                 normal = Normal::Changed;
             }
-            segment = Segment::Other;
+            segment = SegmentState::Other;
             continue;
         }
         refuse_raw(byte)?;
@@ -127,14 +127,14 @@ pub fn check(path: &[u8]) -> Result<Normal, PathFault> {
 
 /// What the bytes of a segment so far amount to.
 #[derive(Clone, Copy)]
-enum Segment {
+enum SegmentState {
     Empty,
     Dot,
     DotDot,
     Other,
 }
 
-impl Segment {
+impl SegmentState {
     fn then(self, byte: u8) -> Result<Self, PathFault> {
         match (byte, self) {
             (b'/' | b';', Self::Dot | Self::DotDot) => Err(PathFault::DotSegment),

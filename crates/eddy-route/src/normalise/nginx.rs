@@ -34,7 +34,7 @@ pub enum Slashes {
 pub fn nginx(path: &[u8], slashes: Slashes, out: &mut Vec<u8>) -> Result<Spelling, PathFault> {
     out.clear();
     let mut spelling = Spelling::default();
-    let mut state = State::Usual;
+    let mut state = NginxNormaliserState::Usual;
     let mut rest = path;
     if rest.first() != Some(&b'/') {
         if !rest.is_empty() {
@@ -57,7 +57,7 @@ pub fn nginx(path: &[u8], slashes: Slashes, out: &mut Vec<u8>) -> Result<Spellin
                 0 => return Err(PathFault::EncodedNul),
                 b'%' | b'#' | b'?' => {
                     out.push(byte);
-                    state = State::Usual;
+                    state = NginxNormaliserState::Usual;
                     continue;
                 }
                 _ => {}
@@ -67,25 +67,25 @@ pub fn nginx(path: &[u8], slashes: Slashes, out: &mut Vec<u8>) -> Result<Spellin
         state = state.after(byte, slashes, out)?;
     }
     match state {
-        State::Dot => {
+        NginxNormaliserState::Dot => {
             out.pop();
         }
-        State::DotDot => step_up(out)?,
-        State::Usual | State::Slash => {}
+        NginxNormaliserState::DotDot => step_up(out)?,
+        NginxNormaliserState::Usual | NginxNormaliserState::Slash => {}
     }
     Ok(spelling)
 }
 
 /// What the bytes written last amount to.
 #[derive(Clone, Copy)]
-enum State {
+enum NginxNormaliserState {
     Usual,
     Slash,
     Dot,
     DotDot,
 }
 
-impl State {
+impl NginxNormaliserState {
     fn after(self, byte: u8, slashes: Slashes, out: &mut Vec<u8>) -> Result<Self, PathFault> {
         match (self, byte) {
             (Self::Slash, b'/') => {

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use crate::compile::CompiledRule;
-use crate::order::{Step, eddy, gateway_api, istio, written};
+use crate::order::{PrecedenceStep, eddy, gateway_api, istio, written};
 use crate::rule::Dialect;
 
 /// Compares two rules of a table of this dialect; the step tells what decided.
-pub(super) fn compare(dialect: Dialect, a: &CompiledRule, b: &CompiledRule) -> (Ordering, Step) {
+pub(super) fn compare(dialect: Dialect, a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
     match dialect {
         Dialect::Eddy => eddy::compare(a, b),
         Dialect::Envoy => written::compare(a, b),
@@ -17,7 +17,12 @@ pub(super) fn compare(dialect: Dialect, a: &CompiledRule, b: &CompiledRule) -> (
 }
 
 /// Why the first of two rules of a table comes before the second by this step, for people.
-pub(super) fn reason(dialect: Dialect, step: Step, first: &CompiledRule, second: &CompiledRule) -> String {
+pub(super) fn reason(
+    dialect: Dialect,
+    step: PrecedenceStep,
+    first: &CompiledRule,
+    second: &CompiledRule,
+) -> String {
     match dialect {
         Dialect::Eddy => eddy::reason(step, first, second),
         Dialect::Envoy => written::reason(first, second),

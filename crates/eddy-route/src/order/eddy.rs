@@ -14,35 +14,42 @@
 
 use std::cmp::Ordering;
 
-use crate::compile::{Caseless, CompiledRule, PathMatcher, Reach, Template};
-use crate::order::Step;
+use crate::compile::{Caseless, CompiledPathTemplate, CompiledRule, PathMatcher, Reach};
+use crate::order::PrecedenceStep;
 
 /// Compares two rules of a table; the step tells what decided.
-pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, Step) {
+pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
     let steps = [
-        (Step::Rank, a.rank.cmp(&b.rank)),
-        (Step::Path, compare_paths(&a.path, &b.path)),
-        (Step::Apart, compare_texts(&a.path, &b.path)),
-        (Step::Method, a.methods.is_empty().cmp(&b.methods.is_empty())),
-        (Step::Headers, b.headers.len().cmp(&a.headers.len())),
-        (Step::Query, b.query.len().cmp(&a.query.len())),
+        (PrecedenceStep::Rank, a.rank.cmp(&b.rank)),
+        (PrecedenceStep::Path, compare_paths(&a.path, &b.path)),
+        (PrecedenceStep::Apart, compare_texts(&a.path, &b.path)),
+        (PrecedenceStep::Method, a.methods.is_empty().cmp(&b.methods.is_empty())),
+        (PrecedenceStep::Headers, b.headers.len().cmp(&a.headers.len())),
+        (PrecedenceStep::Query, b.query.len().cmp(&a.query.len())),
     ];
     let decided = steps.into_iter().find(|(_, order)| order.is_ne());
-    decided.map_or_else(|| (a.index.cmp(&b.index), Step::FileOrder), |(step, order)| (order, step))
+    decided.map_or_else(|| (a.index.cmp(&b.index), PrecedenceStep::FileOrder), |(step, order)| (order, step))
 }
 
 /// Why the first rule comes before the second by this step of [`compare`], for people.
-pub(super) fn reason(step: Step, first: &CompiledRule, second: &CompiledRule) -> String {
+pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &CompiledRule) -> String {
     match step {
-        Step::Rank => format!("rank {} comes before rank {}", first.rank, second.rank),
-        Step::Path => path_reason(&first.path, &second.path),
-        Step::Method => "a rule for some methods comes before one for all".to_owned(),
-        Step::Headers => {
+        PrecedenceStep::Rank => format!("rank {} comes before rank {}", first.rank, second.rank),
+        PrecedenceStep::Path => path_reason(&first.path, &second.path),
+        PrecedenceStep::Method => "a rule for some methods comes before one for all".to_owned(),
+        PrecedenceStep::Headers => {
             format!("more header matches: {} against {}", first.headers.len(), second.headers.len())
         }
-        Step::Query => format!("more query matches: {} against {}", first.query.len(), second.query.len()),
-        Step::Apart => "no request is for both".to_owned(),
-        Step::Age | Step::Name | Step::FileOrder | Step::Host | Step::Table | Step::Written => {
+        PrecedenceStep::Query => {
+            format!("more query matches: {} against {}", first.query.len(), second.query.len())
+        }
+        PrecedenceStep::Apart => "no request is for both".to_owned(),
+        PrecedenceStep::Age
+        | PrecedenceStep::Name
+        | PrecedenceStep::FileOrder
+        | PrecedenceStep::Host
+        | PrecedenceStep::Table
+        | PrecedenceStep::Written => {
             format!("only the file order decides: {} comes before {}", first.origin, second.origin)
         }
     }
@@ -55,7 +62,7 @@ fn compare_paths(a: &PathMatcher, b: &PathMatcher) -> Ordering {
     })
 }
 
-fn compare_templates(a: &Template, b: &Template) -> Ordering {
+fn compare_templates(a: &CompiledPathTemplate, b: &CompiledPathTemplate) -> Ordering {
     a.rest.is_some().cmp(&b.rest.is_some()).then_with(|| b.fixed_len.cmp(&a.fixed_len))
 }
 

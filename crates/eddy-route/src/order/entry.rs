@@ -15,13 +15,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::compile::{CompiledRule, HostKey};
-use crate::order::{Step, dialect};
+use crate::order::{PrecedenceStep, dialect};
 use crate::request::RouteRequest;
-use crate::rule::{Dialect, HostForm, PathForm, Reading, RouteTable};
+use crate::rule::{Dialect, HostForm, PathForm, RouteTable, TableMatchOptions};
 
 /// One host of one rule; its place among the entries is its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct RouteEntry {
     /// The host, by place in [`Entries::scopes`].
     pub(crate) scope: u32,
     /// The rule, by its index.
@@ -30,18 +30,18 @@ pub(crate) struct Entry {
 
 /// All entries in order.
 #[derive(Debug)]
-pub(crate) struct Entries {
+pub(crate) struct RouteEntries {
     /// The entries by rank.
-    pub(crate) list: Vec<Entry>,
+    pub(crate) list: Vec<RouteEntry>,
     /// The distinct hosts, most specific first.
-    pub(crate) scopes: Vec<Scope>,
+    pub(crate) scopes: Vec<HostEntries>,
     /// Name and dialect of each table.
     pub(crate) tables: Vec<(String, Dialect)>,
 }
 
 /// A host and the entries for it: of one closed table, or of open ones that stand together and read requests alike.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub(crate) struct HostEntries {
     pub(crate) host: HostKey,
     pub(crate) ground: ScopeOptions,
     /// Whether the search in its table ends here.
@@ -62,14 +62,14 @@ pub(crate) struct ScopeOptions {
     is_one_table: bool,
 }
 
-impl Scope {
+impl HostEntries {
     /// The table whose search may end before its least specific host, if it is of such a one.
     pub(crate) fn closing_table(&self) -> Option<u32> {
         self.ground.is_one_table.then_some(self.ground.table)
     }
 }
 
-impl Entries {
+impl RouteEntries {
     /// Puts compiled rules, given in table and file order, into the total order.
     pub(crate) fn build(rules: &[CompiledRule], tables: &[RouteTable]) -> Self {
         let mut order: Vec<&CompiledRule> = rules.iter().collect();
@@ -98,29 +98,39 @@ impl Entries {
         let mut scopes = Vec::with_capacity(hosts.len());
         for (scope, ((host, ground), rules)) in (0..).zip(hosts) {
             let start = rank_of_len(list.len());
-            list.extend(rules.into_iter().map(|rule| Entry { scope, rule }));
+            list.extend(rules.into_iter().map(|rule| RouteEntry { scope, rule }));
             let is_end = tables[ground.table as usize].reading.is_closed
                 || ends.iter().any(|(table, end)| grounds[*table] == ground && end == host);
-            scopes.push(Scope { host: host.clone(), ground, is_end, ranks: start..rank_of_len(list.len()) });
+            scopes.push(HostEntries {
+                host: host.clone(),
+                ground,
+                is_end,
+                ranks: start..rank_of_len(list.len()),
+            });
         }
         let tables = tables.iter().map(|table| (table.name.to_string(), table.dialect)).collect();
         Self { list, scopes, tables }
     }
 
     /// The step in which an entry comes before a later one.
-    pub(crate) fn step(&self, rules: &[CompiledRule], first: Entry, second: Entry) -> Step {
+    pub(crate) fn step(
+        &self,
+        rules: &[CompiledRule],
+        first: RouteEntry,
+        second: RouteEntry,
+    ) -> PrecedenceStep {
         if first.scope != second.scope {
             let (a, b) = (self.scope(first), self.scope(second));
             let is_ended = a.is_end && a.ground == b.ground;
             return match (a.host == b.host, is_ended || are_apart(&a.host, &b.host)) {
-                (true, _) => Step::Table,
-                (false, true) => Step::Apart,
-                (false, false) => Step::Host,
+                (true, _) => PrecedenceStep::Table,
+                (false, true) => PrecedenceStep::Apart,
+                (false, false) => PrecedenceStep::Host,
             };
         }
         let (a, b) = (&rules[first.rule as usize], &rules[second.rule as usize]);
         if a.table != b.table {
-            return Step::Table;
+            return PrecedenceStep::Table;
         }
         let (order, step) = dialect::compare(self.tables[a.table as usize].1, a, b);
         debug_assert_eq!(order, Ordering::Less, "entries are in order");
@@ -128,27 +138,32 @@ impl Entries {
     }
 
     /// The step in which an entry comes before a later one, and why, for people.
-    pub(crate) fn reason(&self, rules: &[CompiledRule], first: Entry, second: Entry) -> (Step, String) {
+    pub(crate) fn reason(
+        &self,
+        rules: &[CompiledRule],
+        first: RouteEntry,
+        second: RouteEntry,
+    ) -> (PrecedenceStep, String) {
         let step = self.step(rules, first, second);
         let (a, b) = (&rules[first.rule as usize], &rules[second.rule as usize]);
         let reason = match step {
-            Step::Host => {
+            PrecedenceStep::Host => {
                 format!("host {} is more specific than {}", self.scope(first).host, self.scope(second).host)
             }
-            Step::Table => format!(
+            PrecedenceStep::Table => format!(
                 "table \"{}\" comes before table \"{}\"",
                 self.tables[a.table as usize].0, self.tables[b.table as usize].0
             ),
-            Step::Rank
-            | Step::Path
-            | Step::Method
-            | Step::Headers
-            | Step::Query
-            | Step::Age
-            | Step::Name
-            | Step::FileOrder
-            | Step::Written
-            | Step::Apart => dialect::reason(self.tables[a.table as usize].1, step, a, b),
+            PrecedenceStep::Rank
+            | PrecedenceStep::Path
+            | PrecedenceStep::Method
+            | PrecedenceStep::Headers
+            | PrecedenceStep::Query
+            | PrecedenceStep::Age
+            | PrecedenceStep::Name
+            | PrecedenceStep::FileOrder
+            | PrecedenceStep::Written
+            | PrecedenceStep::Apart => dialect::reason(self.tables[a.table as usize].1, step, a, b),
         };
         (step, reason)
     }
@@ -168,7 +183,7 @@ impl Entries {
         serving
     }
 
-    pub(crate) fn scope(&self, entry: Entry) -> &Scope {
+    pub(crate) fn scope(&self, entry: RouteEntry) -> &HostEntries {
         &self.scopes[entry.scope as usize]
     }
 
@@ -204,7 +219,7 @@ fn ends(tables: &[RouteTable]) -> Vec<(usize, HostKey)> {
 fn grounds(tables: &[RouteTable]) -> Vec<ScopeOptions> {
     let mut grounds: Vec<ScopeOptions> = Vec::with_capacity(tables.len());
     for (number, table) in (0..).zip(tables) {
-        let Reading { host: form, is_closed, path, query: _ } = table.reading;
+        let TableMatchOptions { host: form, is_closed, path, query: _ } = table.reading;
         let strips_parameters = path == PathForm::WithoutParameters;
         let is_one_table = is_closed || !table.ends.is_empty();
         let own = ScopeOptions { table: number, form, strips_parameters, is_one_table };

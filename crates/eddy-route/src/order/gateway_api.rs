@@ -16,36 +16,41 @@
 use std::cmp::Ordering;
 
 use crate::compile::{CompiledRule, PathMatcher};
-use crate::order::Step;
-use crate::rule::{Claim, RegexRank};
+use crate::order::PrecedenceStep;
+use crate::rule::{KubernetesPrecedence, RegexRank};
 
 /// Compares two rules of a table; the step tells what decided.
-pub(super) fn compare(rank: RegexRank, a: &CompiledRule, b: &CompiledRule) -> (Ordering, Step) {
+pub(super) fn compare(rank: RegexRank, a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
     let steps = [
-        (Step::Rank, a.rank.cmp(&b.rank)),
-        (Step::Path, class(rank, a).cmp(&class(rank, b)).then_with(|| length(b).cmp(&length(a)))),
-        (Step::Apart, compare_texts(&a.path, &b.path)),
+        (PrecedenceStep::Rank, a.rank.cmp(&b.rank)),
+        (PrecedenceStep::Path, class(rank, a).cmp(&class(rank, b)).then_with(|| length(b).cmp(&length(a)))),
+        (PrecedenceStep::Apart, compare_texts(&a.path, &b.path)),
         (
-            Step::Method,
+            PrecedenceStep::Method,
             a.methods.is_empty().cmp(&b.methods.is_empty()).then_with(|| method(b).cmp(&method(a))),
         ),
-        (Step::Headers, b.headers.len().cmp(&a.headers.len())),
-        (Step::Query, b.query.len().cmp(&a.query.len())),
-        (Step::Age, created(a).cmp(&created(b))),
-        (Step::Name, object(a).cmp(object(b))),
+        (PrecedenceStep::Headers, b.headers.len().cmp(&a.headers.len())),
+        (PrecedenceStep::Query, b.query.len().cmp(&a.query.len())),
+        (PrecedenceStep::Age, created(a).cmp(&created(b))),
+        (PrecedenceStep::Name, object(a).cmp(object(b))),
     ];
     let decided = steps.into_iter().find(|(_, order)| order.is_ne());
-    decided.map_or_else(|| (a.index.cmp(&b.index), Step::FileOrder), |(step, order)| (order, step))
+    decided.map_or_else(|| (a.index.cmp(&b.index), PrecedenceStep::FileOrder), |(step, order)| (order, step))
 }
 
 /// Why the first rule comes before the second by this step of [`compare`], for people.
-pub(super) fn reason(rank: RegexRank, step: Step, first: &CompiledRule, second: &CompiledRule) -> String {
+pub(super) fn reason(
+    rank: RegexRank,
+    step: PrecedenceStep,
+    first: &CompiledRule,
+    second: &CompiledRule,
+) -> String {
     match step {
-        Step::Rank => "what ends the search of a listener comes last".to_owned(),
-        Step::Path if class(rank, first) != class(rank, second) => {
+        PrecedenceStep::Rank => "what ends the search of a listener comes last".to_owned(),
+        PrecedenceStep::Path if class(rank, first) != class(rank, second) => {
             format!("{} comes before {}", kind_name(first), kind_name(second))
         }
-        Step::Path => {
+        PrecedenceStep::Path => {
             format!(
                 "{} characters ({}) against {} ({})",
                 length(first),
@@ -54,23 +59,28 @@ pub(super) fn reason(rank: RegexRank, step: Step, first: &CompiledRule, second: 
                 second.path
             )
         }
-        Step::Method if method(first) != method(second) => {
+        PrecedenceStep::Method if method(first) != method(second) => {
             format!("the method is longer: {} characters against {}", method(first), method(second))
         }
-        Step::Method => "a rule for one method comes before one for all".to_owned(),
-        Step::Headers => {
+        PrecedenceStep::Method => "a rule for one method comes before one for all".to_owned(),
+        PrecedenceStep::Headers => {
             format!("more header matches: {} against {}", first.headers.len(), second.headers.len())
         }
-        Step::Query => format!("more query matches: {} against {}", first.query.len(), second.query.len()),
-        Step::Age => {
+        PrecedenceStep::Query => {
+            format!("more query matches: {} against {}", first.query.len(), second.query.len())
+        }
+        PrecedenceStep::Age => {
             let young = if created(second) == i64::MAX { ", which has no time of creation" } else { "" };
             format!("only age decides: {} is older than {}{young}", object(first), object(second))
         }
-        Step::Name => {
+        PrecedenceStep::Name => {
             format!("only the name decides: \"{}\" comes before \"{}\"", object(first), object(second))
         }
-        Step::Apart => "no request is for both".to_owned(),
-        Step::FileOrder | Step::Written | Step::Host | Step::Table => {
+        PrecedenceStep::Apart => "no request is for both".to_owned(),
+        PrecedenceStep::FileOrder
+        | PrecedenceStep::Written
+        | PrecedenceStep::Host
+        | PrecedenceStep::Table => {
             format!(
                 "only the order in {} decides: {} comes before {}",
                 object(first),
@@ -122,7 +132,7 @@ fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
 /// The length as written; of exact paths it decides nothing.
 fn length(rule: &CompiledRule) -> u32 {
     match (&rule.path, &rule.claim) {
-        (_, Some(Claim { is_grpc: true, path_len, .. })) => *path_len,
+        (_, Some(KubernetesPrecedence { is_grpc: true, path_len, .. })) => *path_len,
         (PathMatcher::Exact(_), _) | (_, None) => 0,
         (_, Some(claim)) => claim.path_len,
     }

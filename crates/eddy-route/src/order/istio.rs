@@ -15,60 +15,66 @@
 use std::cmp::Ordering;
 
 use crate::compile::CompiledRule;
-use crate::order::Step;
+use crate::order::PrecedenceStep;
 
 /// The rank from which on rules of Istio's tables are for every request of their hosts.
 pub const CATCH_ALL_RANK: i32 = 10;
 
 /// Compares two rules of a table; the step tells what decided.
-pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, Step) {
+pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
     let order = a.index.cmp(&b.index);
     let step = if order.is_le() { step(a, b) } else { step(b, a) };
     (order, step)
 }
 
 /// The step by which the first of two rules comes before the second.
-fn step(first: &CompiledRule, second: &CompiledRule) -> Step {
+fn step(first: &CompiledRule, second: &CompiledRule) -> PrecedenceStep {
     if object(first) == object(second) && class(first) == class(second) {
-        return Step::Written;
+        return PrecedenceStep::Written;
     }
     if class(first) != class(second) {
-        return Step::Path;
+        return PrecedenceStep::Path;
     }
     let steps = [
-        (Step::Rank, first.rank.cmp(&second.rank)),
-        (Step::Age, created(first).cmp(&created(second))),
-        (Step::Name, name(first).cmp(&name(second))),
+        (PrecedenceStep::Rank, first.rank.cmp(&second.rank)),
+        (PrecedenceStep::Age, created(first).cmp(&created(second))),
+        (PrecedenceStep::Name, name(first).cmp(&name(second))),
     ];
     match steps.into_iter().find(|(_, order)| order.is_ne()) {
         Some((step, Ordering::Less)) => step,
         // What decided stands before these: the Gateway.
-        Some(_) | None => Step::FileOrder,
+        Some(_) | None => PrecedenceStep::FileOrder,
     }
 }
 
 /// Why the first rule comes before the second by this step of [`compare`], for people.
-pub(super) fn reason(step: Step, first: &CompiledRule, second: &CompiledRule) -> String {
+pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &CompiledRule) -> String {
     let (a, b) = (object(first), object(second));
     match step {
-        Step::Path if class(second) == Class::CatchAll => {
+        PrecedenceStep::Path if class(second) == Class::CatchAll => {
             "a match for every request of the host comes last".to_owned()
         }
-        Step::Path => "the redirect of a whole server comes first".to_owned(),
-        Step::Rank => {
+        PrecedenceStep::Path => "the redirect of a whole server comes first".to_owned(),
+        PrecedenceStep::Rank => {
             format!("by `exportTo` {a} is {}, {b} {}", seen_by(first), seen_by(second))
         }
-        Step::Age => {
+        PrecedenceStep::Age => {
             let old = if created(first) == i64::MIN { ", which has no time of creation," } else { "" };
             format!("only age decides: {a}{old} is older than {b}")
         }
-        Step::Name => format!("only the name decides: \"{a}\" comes before \"{b}\""),
-        Step::Written => {
+        PrecedenceStep::Name => format!("only the name decides: \"{a}\" comes before \"{b}\""),
+        PrecedenceStep::Written => {
             format!("the first that matches wins: {} comes before {}", first.origin, second.origin)
         }
-        Step::FileOrder => format!("only their Gateways decide: that of {a} comes before that of {b}"),
-        Step::Apart => "no request is for both".to_owned(),
-        Step::Method | Step::Headers | Step::Query | Step::Host | Step::Table => {
+        PrecedenceStep::FileOrder => {
+            format!("only their Gateways decide: that of {a} comes before that of {b}")
+        }
+        PrecedenceStep::Apart => "no request is for both".to_owned(),
+        PrecedenceStep::Method
+        | PrecedenceStep::Headers
+        | PrecedenceStep::Query
+        | PrecedenceStep::Host
+        | PrecedenceStep::Table => {
             format!("{} comes before {}", first.origin, second.origin)
         }
     }

@@ -9,6 +9,6 @@ mod istio;
 mod step;
 mod written;
 
-pub(crate) use entry::{Entries, Entry, Scope};
+pub(crate) use entry::{HostEntries, RouteEntries, RouteEntry};
 pub use istio::CATCH_ALL_RANK;
-pub use step::Step;
+pub use step::PrecedenceStep;

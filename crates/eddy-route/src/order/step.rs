@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The step that decides which of two rules comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum PrecedenceStep {
     /// The more specific host.
     Host,
     /// The table that the listener names first.
@@ -32,7 +32,7 @@ pub enum Step {
     Apart,
 }
 
-impl Step {
+impl PrecedenceStep {
     /// A word for it.
     pub fn name(self) -> &'static str {
         match self {

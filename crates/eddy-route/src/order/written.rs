@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use crate::compile::CompiledRule;
-use crate::order::Step;
+use crate::order::PrecedenceStep;
 
 /// Compares two rules of a table.
-pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, Step) {
-    (a.index.cmp(&b.index), Step::Written)
+pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
+    (a.index.cmp(&b.index), PrecedenceStep::Written)
 }
 
 /// Why the first rule comes before the second, for people.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::compile::{CompiledRule, PathMatcher, PatternScratch, Source};
+use crate::compile::{CompiledRule, ConditionSource, PathMatcher, PatternScratch};
 use crate::index::{CAPTURE, NO_VALUE, Trie, path_key};
 use crate::survey::imply::implies;
 use crate::survey::language::Languages;
@@ -22,7 +22,7 @@ pub(super) struct Covers<'r> {
 /// An exact value that a rule asks for: it takes no requests of rules that do not ask for the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Anchor<'r> {
-    source: Source,
+    source: ConditionSource,
     name: &'r str,
     value: &'r str,
 }

@@ -1,6 +1,6 @@
 //! Rules that no request can pass.
 
-use crate::compile::{CompiledRule, Condition, PathMatcher, PatternScratch, Test};
+use crate::compile::{CompiledCondition, CompiledRule, CompiledTest, PathMatcher, PatternScratch};
 
 /// Why no request can pass a rule, if so.
 pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
@@ -17,7 +17,7 @@ pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
     if rule.fraction.is_some_and(|fraction| fraction.numerator == 0) {
         return Some("it takes none of the requests".to_owned());
     }
-    let values: Vec<&Condition> = rule.values().collect();
+    let values: Vec<&CompiledCondition> = rule.values().collect();
     values.iter().enumerate().find_map(|(at, first)| {
         let mut others = values[at + 1..].iter();
         let second = others.find(|second| contradicts(first, second))?;
@@ -35,22 +35,26 @@ fn text_of(path: &PathMatcher) -> Option<&str> {
 }
 
 /// Whether no request passes both conditions, as far as single values tell.
-pub(super) fn contradicts(a: &Condition, b: &Condition) -> bool {
+pub(super) fn contradicts(a: &CompiledCondition, b: &CompiledCondition) -> bool {
     if a.source != b.source || a.name != b.name {
         return false;
     }
     let mut scratch = PatternScratch::default();
     match (&a.test, &b.test) {
-        (Test::Absent, Test::Absent) => false,
-        (Test::Absent, _) => !b.holds_without(&mut scratch),
-        (_, Test::Absent) => !a.holds_without(&mut scratch),
+        (CompiledTest::Absent, CompiledTest::Absent) => false,
+        (CompiledTest::Absent, _) => !b.holds_without(&mut scratch),
+        (_, CompiledTest::Absent) => !a.holds_without(&mut scratch),
         // A header may be sent twice and pass two tests with two values.
         _ if !a.is_single() => false,
-        (Test::Exact(value), _) if a.is_plain() => !b.holds_for(value.as_bytes(), &mut scratch),
-        (_, Test::Exact(value)) if b.is_plain() => !a.holds_for(value.as_bytes(), &mut scratch),
+        (CompiledTest::Exact(value), _) if a.is_plain() => !b.holds_for(value.as_bytes(), &mut scratch),
+        (_, CompiledTest::Exact(value)) if b.is_plain() => !a.holds_for(value.as_bytes(), &mut scratch),
         _ if !a.is_plain() || !b.is_plain() => false,
-        (Test::Prefix(a), Test::Prefix(b)) => !a.starts_with(b.as_ref()) && !b.starts_with(a.as_ref()),
-        (Test::Suffix(a), Test::Suffix(b)) => !a.ends_with(b.as_ref()) && !b.ends_with(a.as_ref()),
+        (CompiledTest::Prefix(a), CompiledTest::Prefix(b)) => {
+            !a.starts_with(b.as_ref()) && !b.starts_with(a.as_ref())
+        }
+        (CompiledTest::Suffix(a), CompiledTest::Suffix(b)) => {
+            !a.ends_with(b.as_ref()) && !b.ends_with(a.as_ref())
+        }
         _ => false,
     }
 }

@@ -1,24 +1,24 @@
 //! Requests that show what is said of rules.
 
-use crate::compile::{CompiledRule, Probe};
-use crate::order::Scope;
+use crate::compile::{CompiledRule, RuleMatchContext};
+use crate::order::HostEntries;
 use crate::request::{RouteRequest, RouteScratch};
-use crate::witness::{Search, Witness};
+use crate::witness::{Witness, WitnessSearch};
 
 /// Finds requests for marks, so many that a survey of many rules ends soon.
 pub(super) struct Examples {
-    search: Search,
+    search: WitnessSearch,
     left: usize,
     scratch: RouteScratch,
 }
 
 impl Examples {
     pub(super) fn new(rules: &[CompiledRule]) -> Self {
-        Self { search: Search::new(rules), left: EXAMPLES_MAX, scratch: RouteScratch::new() }
+        Self { search: WitnessSearch::new(rules), left: EXAMPLES_MAX, scratch: RouteScratch::new() }
     }
 
     /// A short request of a host that all these rules match.
-    pub(super) fn find(&mut self, scope: &Scope, rules: &[&CompiledRule]) -> Option<Witness> {
+    pub(super) fn find(&mut self, scope: &HostEntries, rules: &[&CompiledRule]) -> Option<Witness> {
         self.left = self.left.checked_sub(1)?;
         let Self { search, scratch, .. } = self;
         search.find(rules, &scope.host, |request| matches_all(request, scope, rules, scratch))
@@ -27,14 +27,14 @@ impl Examples {
 
 fn matches_all(
     request: &RouteRequest<'_>,
-    scope: &Scope,
+    scope: &HostEntries,
     rules: &[&CompiledRule],
     scratch: &mut RouteScratch,
 ) -> bool {
     let RouteScratch { host: folded, query, pattern, stripped, .. } = scratch;
     let is_served = scope.host.matches(scope.ground.form.fold(request, folded));
     query.read(request.query);
-    let mut probe = Probe::new(request, request.strip_path(stripped), query, pattern);
+    let mut probe = RuleMatchContext::new(request, request.strip_path(stripped), query, pattern);
     probe.read_path(scope.ground.strips_parameters);
     is_served && rules.iter().all(|rule| rule.first_failure(&mut probe).is_none())
 }

@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::compile::{CompiledRule, Condition, PathMatcher, Segment, Template};
-use crate::order::Entries;
+use crate::compile::{CompiledCondition, CompiledPathTemplate, CompiledRule, PathMatcher, TemplateSegment};
+use crate::order::RouteEntries;
 use crate::survey::dead::contradicts;
 use crate::survey::language::Languages;
 
 /// For each rule of a host, given by rank from `first`, an earlier one from which only the file order keeps it apart.
 pub(super) fn find_fragile(
     rules: &[CompiledRule],
-    entries: &Entries,
+    entries: &RouteEntries,
     first: usize,
     members: &[&CompiledRule],
     languages: &mut Languages<'_>,
 ) -> Vec<Option<usize>> {
-    let mut search = Search { members, languages, pairs_left: PAIRS_MAX, found: vec![None; members.len()] };
+    let mut search =
+        OverlapSearch { members, languages, pairs_left: PAIRS_MAX, found: vec![None; members.len()] };
     let mut start = 0;
     while start < members.len() {
         let is_alike = |at: &usize| {
@@ -31,7 +32,7 @@ pub(super) fn find_fragile(
 }
 
 /// Compares the rules of a host with those before them.
-struct Search<'s, 'r, 'l> {
+struct OverlapSearch<'s, 'r, 'l> {
     members: &'s [&'r CompiledRule],
     languages: &'s mut Languages<'l>,
     pairs_left: usize,
@@ -41,7 +42,7 @@ struct Search<'s, 'r, 'l> {
 /// Rules by a name of which they ask an exact value, and by that value.
 type ByExact<'r> = BTreeMap<(&'static str, &'r str), BTreeMap<&'r str, Vec<usize>>>;
 
-impl<'r> Search<'_, 'r, '_> {
+impl<'r> OverlapSearch<'_, 'r, '_> {
     /// Compares each rule of a run, in which only the file order decides, with those before it.
     fn try_run(&mut self, run: Range<usize>) {
         let mut without: Vec<usize> = Vec::new();
@@ -103,7 +104,7 @@ fn conditions_meet(a: &CompiledRule, b: &CompiledRule) -> bool {
     let methods_meet = a.methods.is_empty()
         || b.methods.is_empty()
         || a.methods.iter().any(|method| b.methods.contains(method));
-    let is_apart = |first: &Condition, second: &Condition| {
+    let is_apart = |first: &CompiledCondition, second: &CompiledCondition| {
         let is_one_name = first.source == second.source && first.name == second.name;
         let values = first.exact_value().zip(second.exact_value());
         is_one_name && (values.is_some_and(|(a, b)| a != b) || contradicts(first, second))
@@ -111,22 +112,22 @@ fn conditions_meet(a: &CompiledRule, b: &CompiledRule) -> bool {
     methods_meet && !a.values().any(|first| b.values().any(|second| is_apart(first, second)))
 }
 
-fn templates_overlap(a: &Template, b: &Template) -> bool {
-    let is_short =
-        |one: &Template, other: &Template| one.rest.is_none() && one.segments.len() < other.segments.len();
+fn templates_overlap(a: &CompiledPathTemplate, b: &CompiledPathTemplate) -> bool {
+    let is_short = |one: &CompiledPathTemplate, other: &CompiledPathTemplate| {
+        one.rest.is_none() && one.segments.len() < other.segments.len()
+    };
     let segments_meet = a.segments.iter().zip(&b.segments).all(|pair| match pair {
-        (Segment::Fixed(a), Segment::Fixed(b)) => a == b,
-        (Segment::Fixed(text), Segment::Capture(_)) | (Segment::Capture(_), Segment::Fixed(text)) => {
-            !text.is_empty()
-        }
-        (Segment::Capture(_), Segment::Capture(_)) => true,
+        (TemplateSegment::Fixed(a), TemplateSegment::Fixed(b)) => a == b,
+        (TemplateSegment::Fixed(text), TemplateSegment::Capture(_))
+        | (TemplateSegment::Capture(_), TemplateSegment::Fixed(text)) => !text.is_empty(),
+        (TemplateSegment::Capture(_), TemplateSegment::Capture(_)) => true,
     });
     segments_meet && !is_short(a, b) && !is_short(b, a)
 }
 
 fn exact_value<'r>(rule: &'r CompiledRule, kind: &str, name: &str) -> Option<&'r str> {
     let mut values = rule.values().filter(|condition| condition.kind() == kind && *condition.name == *name);
-    values.find_map(Condition::exact_value)
+    values.find_map(CompiledCondition::exact_value)
 }
 
 /// Most pairs compared for one host; pairs beyond are left unmarked. Takes a few seconds at worst.

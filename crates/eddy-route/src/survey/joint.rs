@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compile::{CompiledRule, Condition, Source, Test};
+use crate::compile::{CompiledCondition, CompiledRule, CompiledTest, ConditionSource};
 use crate::survey::cover::{Covers, Earlier};
 use crate::survey::imply::implied;
 use crate::survey::language::Languages;
@@ -28,24 +28,28 @@ pub(super) fn find_jointly(
 }
 
 /// A part of a rule's requests.
-struct Case<'r> {
+struct RequestSubset<'r> {
     /// Their method; `None` for those that no rule names.
     method: Option<&'r str>,
     /// Names that the requests have or do not have.
-    names: Vec<(Name<'r>, bool)>,
+    names: Vec<(ConditionName<'r>, bool)>,
 }
 
 /// A name of a field or parameter.
-type Name<'r> = (Source, &'r str);
+type ConditionName<'r> = (ConditionSource, &'r str);
 
 /// Names that earlier rules ask to be there or not, and of which the rule says nothing.
-fn split_names<'r>(narrow: &CompiledRule, earlier: &[Earlier], covers: &Covers<'r>) -> Vec<Name<'r>> {
-    let mut names: Vec<Name<'r>> = Vec::new();
+fn split_names<'r>(
+    narrow: &CompiledRule,
+    earlier: &[Earlier],
+    covers: &Covers<'r>,
+) -> Vec<ConditionName<'r>> {
+    let mut names: Vec<ConditionName<'r>> = Vec::new();
     for other in earlier {
         for condition in covers.member(other.member).values() {
-            let name: Name<'r> = (condition.source, &condition.name);
+            let name: ConditionName<'r> = (condition.source, &condition.name);
             let is_said = narrow.values().any(|said| (said.source, &*said.name) == name);
-            if matches!(condition.test, Test::Absent) && !is_said && !names.contains(&name) {
+            if matches!(condition.test, CompiledTest::Absent) && !is_said && !names.contains(&name) {
                 names.push(name);
             }
         }
@@ -55,7 +59,7 @@ fn split_names<'r>(narrow: &CompiledRule, earlier: &[Earlier], covers: &Covers<'
 }
 
 /// All requests of a rule, in parts.
-fn cases<'r>(narrow: &'r CompiledRule, names: &[Name<'r>]) -> Vec<Case<'r>> {
+fn cases<'r>(narrow: &'r CompiledRule, names: &[ConditionName<'r>]) -> Vec<RequestSubset<'r>> {
     let methods: Vec<Option<&str>> = if narrow.methods.is_empty() {
         vec![None]
     } else {
@@ -65,7 +69,7 @@ fn cases<'r>(narrow: &'r CompiledRule, names: &[Name<'r>]) -> Vec<Case<'r>> {
     for method in methods {
         for choice in 0..1_usize << names.len() {
             let chosen = names.iter().enumerate().map(|(at, name)| (*name, choice >> at & 1 == 1));
-            cases.push(Case { method, names: chosen.collect() });
+            cases.push(RequestSubset { method, names: chosen.collect() });
         }
     }
     cases
@@ -73,7 +77,7 @@ fn cases<'r>(narrow: &'r CompiledRule, names: &[Name<'r>]) -> Vec<Case<'r>> {
 
 /// Earlier members that together take every path of a case; `None` if they do not, or not certainly.
 fn takers(
-    case: &Case<'_>,
+    case: &RequestSubset<'_>,
     narrow: &CompiledRule,
     earlier: &[Earlier],
     covers: &Covers<'_>,
@@ -89,7 +93,7 @@ fn takers(
     (members.len() > 1 && languages.covers_together(&members, at) == Some(true)).then_some(members)
 }
 
-impl Case<'_> {
+impl RequestSubset<'_> {
     /// Whether the conditions of an earlier rule hold for all requests of this part of a rule's.
     fn is_taken_by(&self, wide: &CompiledRule, narrow: &CompiledRule) -> bool {
         let serves = |method: &str| wide.methods.iter().any(|served| **served == *method);
@@ -100,19 +104,19 @@ impl Case<'_> {
                 .all(|wanted| self.is_given(wanted) || implied(narrow, wanted) == Some(Proof::Certain))
     }
 
-    fn is_given(&self, wanted: &Condition) -> bool {
+    fn is_given(&self, wanted: &CompiledCondition) -> bool {
         let name = (wanted.source, &*wanted.name);
         let given = self.names.iter().find(|(known, _)| *known == name);
         given.filter(|_| wanted.is_plain()).is_some_and(|(_, is_there)| match wanted.test {
-            Test::Present => *is_there,
-            Test::Absent => !is_there,
-            Test::Exact(_)
-            | Test::Prefix(_)
-            | Test::Suffix(_)
-            | Test::Contains(_)
-            | Test::Regex(_)
-            | Test::Caseless(_)
-            | Test::Range(..) => false,
+            CompiledTest::Present => *is_there,
+            CompiledTest::Absent => !is_there,
+            CompiledTest::Exact(_)
+            | CompiledTest::Prefix(_)
+            | CompiledTest::Suffix(_)
+            | CompiledTest::Contains(_)
+            | CompiledTest::Regex(_)
+            | CompiledTest::Caseless(_)
+            | CompiledTest::Range(..) => false,
         })
     }
 }

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::compile::{self, Budget, Caseless, CompiledRule, Form, PathMatcher, Pattern, Reach, Segment};
+use crate::compile::{
+    self, Caseless, ComparisonBudget, CompiledRule, PathMatcher, Pattern, Reach, RegexMatchMode,
+    TemplateSegment,
+};
 
 /// The rules of a host as languages of paths, made ready when they are first compared.
 pub(super) struct Languages<'r> {
@@ -11,12 +14,12 @@ pub(super) struct Languages<'r> {
     made: HashMap<usize, Option<Pattern>>,
     /// An expression for all paths.
     all: Option<Option<Pattern>>,
-    budget: Budget,
+    budget: ComparisonBudget,
 }
 
 impl<'r> Languages<'r> {
     /// Takes the rules of a host by rank, and what comparing those of all hosts may still take.
-    pub(super) fn new(members: &'r [&'r CompiledRule], budget: Budget) -> Self {
+    pub(super) fn new(members: &'r [&'r CompiledRule], budget: ComparisonBudget) -> Self {
         Self { members, made: HashMap::new(), all: None, budget }
     }
 
@@ -57,7 +60,7 @@ impl<'r> Languages<'r> {
     }
 
     /// What is left of the budget.
-    pub(super) fn into_budget(self) -> Budget {
+    pub(super) fn into_budget(self) -> ComparisonBudget {
         self.budget
     }
 
@@ -91,7 +94,7 @@ fn pattern<'a>(
 /// An expression that may stand beside others; `None` for one that is searched for.
 fn own_expression(path: &PathMatcher) -> Option<String> {
     let is_searched =
-        matches!(path, PathMatcher::Regex(expression) if expression.pattern.form() != Form::Whole);
+        matches!(path, PathMatcher::Regex(expression) if expression.pattern.form() != RegexMatchMode::Whole);
     (!is_searched).then(|| format!("(?:{})", expression(path)))
 }
 
@@ -113,8 +116,8 @@ fn expression(path: &PathMatcher) -> String {
         PathMatcher::Regex(expression) => expression.pattern.text().to_owned(),
         PathMatcher::Template(template) => {
             let segments = template.segments.iter().map(|segment| match segment {
-                Segment::Fixed(text) => format!("/{}", regex_syntax::escape(text)),
-                Segment::Capture(_) => "/[^/]+".to_owned(),
+                TemplateSegment::Fixed(text) => format!("/{}", regex_syntax::escape(text)),
+                TemplateSegment::Capture(_) => "/[^/]+".to_owned(),
             });
             segments.collect::<String>() + if template.rest.is_some() { REST } else { "" }
         }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::compile::{Budget, CompiledRule};
+use crate::compile::{ComparisonBudget, CompiledRule};
 use crate::explain::RuleRef;
-use crate::order::{Entries, Scope, Step};
+use crate::order::{HostEntries, PrecedenceStep, RouteEntries};
 use crate::survey::cover::Covers;
 use crate::survey::dead::contradiction;
 use crate::survey::example::Examples;
@@ -23,7 +23,7 @@ pub struct RankedRule {
     #[serde(flatten)]
     pub rule: RuleRef,
     /// The step that puts it after the rule before it; `None` for the first.
-    pub step: Option<Step>,
+    pub step: Option<PrecedenceStep>,
     /// Why it comes after the rule before it, for people.
     pub reason: Option<String>,
     /// Whether an earlier rule takes all its requests, under this host.
@@ -78,11 +78,11 @@ pub enum Shadow {
 /// Lists all rules in order.
 pub(crate) fn survey(
     rules: &[CompiledRule],
-    entries: &Entries,
+    entries: &RouteEntries,
     alike: &dyn Fn(u32, u32) -> bool,
 ) -> Vec<RankedRule> {
     let mut ranked = Vec::with_capacity(entries.list.len());
-    let mut budget = Budget::new();
+    let mut budget = ComparisonBudget::new();
     let mut examples = Examples::new(rules);
     for scope in &entries.scopes {
         budget = survey_scope(rules, entries, scope, alike, (budget, &mut examples), &mut ranked);
@@ -94,12 +94,12 @@ pub(crate) fn survey(
 /// Lists the rules of a host; returns what is left of the budget.
 fn survey_scope(
     rules: &[CompiledRule],
-    entries: &Entries,
-    scope: &Scope,
+    entries: &RouteEntries,
+    scope: &HostEntries,
     alike: Alike<'_>,
-    (budget, examples): (Budget, &mut Examples),
+    (budget, examples): (ComparisonBudget, &mut Examples),
     ranked: &mut Vec<RankedRule>,
-) -> Budget {
+) -> ComparisonBudget {
     let first = scope.ranks.start as usize;
     let members: Vec<&CompiledRule> = entries.list[first..scope.ranks.end as usize]
         .iter()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::order::Step;
+use crate::order::PrecedenceStep;
 use crate::survey::{RankedRule, Shadow};
 
 /// The list that [`Router::ordered`](crate::Router::ordered) makes, displayed as a table for people.
@@ -86,7 +86,14 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
         notes.push(format!("REDUNDANT: {other} does the same without it{example}"));
     }
     if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)
-        && !matches!(step, Step::Apart | Step::Age | Step::Name | Step::FileOrder | Step::Written)
+        && !matches!(
+            step,
+            PrecedenceStep::Apart
+                | PrecedenceStep::Age
+                | PrecedenceStep::Name
+                | PrecedenceStep::FileOrder
+                | PrecedenceStep::Written
+        )
     {
         notes.push(format!("after: {reason}"));
     }

@@ -1,6 +1,6 @@
 //! The dialects that rules can be imagined in: their order, and how they read requests.
 
-use crate::rule::{Dialect, HostForm, Reading, RegexRank};
+use crate::rule::{Dialect, HostForm, RegexRank, TableMatchOptions};
 
 /// A dialect that rules are imagined in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,14 +52,16 @@ impl OtherDialect {
     }
 
     /// How it reads requests; paths are taken as they reach the rules here.
-    pub(super) fn reading(self) -> Reading {
+    pub(super) fn reading(self) -> TableMatchOptions {
         match self {
-            Self::Eddy | Self::Ingress => Reading::default(),
-            Self::GatewayApi => Reading::of(Dialect::GatewayApi(RegexRank::default())),
-            Self::Envoy => Reading::of(Dialect::Envoy),
+            Self::Eddy | Self::Ingress => TableMatchOptions::default(),
+            Self::GatewayApi => TableMatchOptions::of(Dialect::GatewayApi(RegexRank::default())),
+            Self::Envoy => TableMatchOptions::of(Dialect::Envoy),
             // Its hosts have no port.
-            Self::Istio => Reading { host: HostForm::default(), ..Reading::of(Dialect::Envoy) },
-            Self::Nginx => Reading { is_closed: true, ..Reading::default() },
+            Self::Istio => {
+                TableMatchOptions { host: HostForm::default(), ..TableMatchOptions::of(Dialect::Envoy) }
+            }
+            Self::Nginx => TableMatchOptions { is_closed: true, ..TableMatchOptions::default() },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a dialect can say a rule, and how.
 
 use super::OtherDialect;
-use crate::rule::{Claim, HostPattern, Missing, PathPattern, Rule, ValueMatch, ValueTest};
+use crate::rule::{HostPattern, KubernetesPrecedence, Missing, PathPattern, Rule, ValueMatch, ValueTest};
 
 /// A rule as a dialect says it; its place in the files is `index`.
 ///
@@ -91,8 +91,8 @@ fn said_value(value: &ValueMatch, other: OtherDialect) -> Result<(), &'static st
 }
 
 /// What a rule of the Gateway API ranks by, had it been written in one route.
-fn claim_of(rule: &Rule) -> Claim {
-    Claim {
+fn claim_of(rule: &Rule) -> KubernetesPrecedence {
+    KubernetesPrecedence {
         is_grpc: false,
         path_len: u32::try_from(rule.path.text_len()).unwrap_or(u32::MAX),
         method_len: 0,

@@ -1,13 +1,15 @@
 use super::{OtherDialect, translate};
 use crate::normalise::{Normal, Normaliser};
-use crate::rule::{Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule, ValueMatch, ValueTest};
+use crate::rule::{
+    Dialect, HostPattern, PathPattern, RouteTable, Rule, SourceLocation, ValueMatch, ValueTest,
+};
 use crate::{RouteRequest, RouteScratch, Router};
 
 /// Rules in their order: a name, a host or nothing, a path.
 fn table(rules: &[(&str, &str, PathPattern)]) -> RouteTable {
     let mut table = RouteTable::new("site", Dialect::Eddy);
     for (line, (name, host, path)) in (1..).zip(rules) {
-        let mut rule = Rule::new(name, Origin { file: "a.yaml".into(), line });
+        let mut rule = Rule::new(name, SourceLocation { file: "a.yaml".into(), line });
         rule.hosts = match host.strip_prefix("*.") {
             _ if host.is_empty() => Vec::new(),
             Some(domain) => vec![HostPattern::Suffix(domain.to_owned())],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::OtherDialect;
 use super::rule::translated_rule;
-use crate::rule::{Origin, PathPattern, RouteTable, Rule};
+use crate::rule::{PathPattern, RouteTable, Rule, SourceLocation};
 
 /// Rules as they would be in another dialect.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Untranslatable {
     /// The rule.
     pub rule: Arc<str>,
     /// Where it is written.
-    pub origin: Origin,
+    pub origin: SourceLocation,
     /// What there are no words for.
     pub reason: &'static str,
 }

@@ -6,4 +6,4 @@ mod search;
 mod values;
 
 pub use request::Witness;
-pub(crate) use search::Search;
+pub(crate) use search::WitnessSearch;

@@ -1,7 +1,8 @@
 //! Paths that a matcher serves, shorter ones first.
 
 use crate::compile::{
-    Caseless, CompiledRule, PathMatcher, Pattern, PatternScratch, Reach, Segment, Template, is_path,
+    Caseless, CompiledPathTemplate, CompiledRule, PathMatcher, Pattern, PatternScratch, Reach,
+    TemplateSegment, is_path,
 };
 use crate::normalise::{self, Normal};
 use crate::rule::PathForm;
@@ -42,12 +43,12 @@ fn below(prefix: &str) -> Vec<String> {
     std::iter::once(prefix.to_owned()).chain(below).collect()
 }
 
-fn of_template(template: &Template) -> Vec<String> {
+fn of_template(template: &CompiledPathTemplate) -> Vec<String> {
     let mut paths = Vec::new();
     for filler in FILLERS {
         let segments = template.segments.iter().map(|segment| match segment {
-            Segment::Fixed(text) => format!("/{text}"),
-            Segment::Capture(_) => format!("/{filler}"),
+            TemplateSegment::Fixed(text) => format!("/{text}"),
+            TemplateSegment::Capture(_) => format!("/{filler}"),
         });
         let path: String = segments.collect();
         if template.rest.is_some() {

@@ -2,24 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use crate::compile::{CompiledRule, Condition, HostKey, Part, PatternScratch, Source, Test};
+use crate::compile::{
+    CompiledCondition, CompiledRule, CompiledTest, ConditionSource, HostKey, PatternScratch, RequestPart,
+};
 use crate::request::RouteRequest;
 use crate::witness::request::Witness;
 use crate::witness::{paths, values};
 
 /// Searches for requests that rules match.
-pub(crate) struct Search {
+pub(crate) struct WitnessSearch {
     /// Names of fields and parameters that some rule wants to be absent: sending them leads past that rule.
     shunned: BTreeSet<(bool, String)>,
     /// Whether some rule takes a fraction of requests.
     has_fractions: bool,
 }
 
-impl Search {
+impl WitnessSearch {
     /// A search among these rules.
     pub(crate) fn new(rules: &[CompiledRule]) -> Self {
         let values = rules.iter().flat_map(CompiledRule::values);
-        let absent = values.filter(|condition| matches!(condition.test, Test::Absent));
+        let absent = values.filter(|condition| matches!(condition.test, CompiledTest::Absent));
         let shunned = absent.map(|condition| (is_of_query(condition), condition.name.to_string()));
         let has_fractions = rules.iter().any(|rule| rule.fraction.is_some());
         Self { shunned: shunned.take(SHUNNED_MAX).collect(), has_fractions }
@@ -34,10 +36,10 @@ impl Search {
     ) -> Option<Witness> {
         let (plain, full) = (conditions(rules)?, self.all_conditions(rules)?);
         let mut paths: Vec<String> = rules.iter().flat_map(|rule| paths::paths(rule)).collect();
-        paths.extend(part_values(rules, Part::Target));
+        paths.extend(part_values(rules, RequestPart::Target));
         paths.sort_by_key(String::len);
         let mut hosts = hosts(host);
-        hosts.extend(part_values(rules, Part::Authority));
+        hosts.extend(part_values(rules, RequestPart::Authority));
         let methods = methods(rules);
         let variants = self.variants(rules);
         let mut tries = 0;
@@ -67,7 +69,7 @@ impl Search {
     /// Schemes and random numbers to try: the usual ones, and others if rules ask for them.
     fn variants(&self, rules: &[&CompiledRule]) -> Vec<(String, u64)> {
         let mut schemes = vec!["http".to_owned()];
-        schemes.extend(part_values(rules, Part::Scheme));
+        schemes.extend(part_values(rules, RequestPart::Scheme));
         // Of every common denominator the first and the last number.
         let randoms: &[u64] = if self.has_fractions { &[0, 999_999] } else { &[0] };
         schemes.iter().flat_map(|scheme| randoms.iter().map(|random| (scheme.clone(), *random))).collect()
@@ -88,24 +90,24 @@ impl Search {
 
 /// Fields and a query that pass the conditions of rules; `None` if none are found.
 fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
-    let wanted: Vec<&Condition> = rules.iter().flat_map(|rule| rule.values()).collect();
+    let wanted: Vec<&CompiledCondition> = rules.iter().flat_map(|rule| rule.values()).collect();
     let mut witness = Witness::default();
     let mut scratch = PatternScratch::default();
     for condition in &wanted {
         let is_query = match condition.source {
-            Source::Query | Source::RawQuery => true,
-            Source::Header(_) | Source::Cookie => false,
+            ConditionSource::Query | ConditionSource::RawQuery => true,
+            ConditionSource::Header(_) | ConditionSource::Cookie => false,
             // Method, path and the like are tried one by one.
-            Source::Part(_) => continue,
+            ConditionSource::Part(_) => continue,
         };
         if condition.holds_without(&mut scratch) {
             continue;
         }
         let value = value_for(condition, &wanted)?;
         match condition.source {
-            Source::RawQuery => witness.push_raw(&condition.name, &value),
-            Source::Cookie => witness.push(false, "cookie", &format!("{}={value}", condition.name)),
-            Source::Query | Source::Header(_) | Source::Part(_) => {
+            ConditionSource::RawQuery => witness.push_raw(&condition.name, &value),
+            ConditionSource::Cookie => witness.push(false, "cookie", &format!("{}={value}", condition.name)),
+            ConditionSource::Query | ConditionSource::Header(_) | ConditionSource::Part(_) => {
                 witness.push(is_query, &condition.name, &value);
             }
         }
@@ -144,8 +146,9 @@ impl Witness {
 }
 
 /// A value that passes a condition; of a parameter, of which only the first counts, one that passes all of its name.
-fn value_for(condition: &Condition, wanted: &[&Condition]) -> Option<String> {
-    let is_alike = |other: &&&Condition| other.source == condition.source && other.name == condition.name;
+fn value_for(condition: &CompiledCondition, wanted: &[&CompiledCondition]) -> Option<String> {
+    let is_alike =
+        |other: &&&CompiledCondition| other.source == condition.source && other.name == condition.name;
     let mut candidates = values::of_condition(condition);
     let is_several = wanted.iter().filter(is_alike).any(|other| other.is_inverted);
     if !condition.is_single() && !is_several {
@@ -158,8 +161,8 @@ fn value_for(condition: &Condition, wanted: &[&Condition]) -> Option<String> {
     })
 }
 
-fn is_of_query(condition: &Condition) -> bool {
-    matches!(condition.source, Source::Query | Source::RawQuery)
+fn is_of_query(condition: &CompiledCondition) -> bool {
+    matches!(condition.source, ConditionSource::Query | ConditionSource::RawQuery)
 }
 
 /// Hosts of a pattern, the plainest first.
@@ -177,7 +180,7 @@ fn hosts(host: &HostKey) -> Vec<String> {
 fn methods(rules: &[&CompiledRule]) -> Vec<String> {
     let mut methods: Vec<String> =
         rules.iter().flat_map(|rule| rule.methods.iter().map(ToString::to_string)).collect();
-    methods.extend(part_values(rules, Part::Method));
+    methods.extend(part_values(rules, RequestPart::Method));
     if methods.is_empty() {
         methods.extend(["GET", "POST", "PUT", "OTHER"].map(str::to_owned));
     }
@@ -185,10 +188,10 @@ fn methods(rules: &[&CompiledRule]) -> Vec<String> {
 }
 
 /// Values for which conditions on a part of the request hold.
-fn part_values(rules: &[&CompiledRule], part: Part) -> Vec<String> {
+fn part_values(rules: &[&CompiledRule], part: RequestPart) -> Vec<String> {
     let conditions = rules.iter().flat_map(|rule| rule.values());
     conditions
-        .filter(|condition| condition.source == Source::Part(part))
+        .filter(|condition| condition.source == ConditionSource::Part(part))
         .flat_map(values::of_condition)
         .collect()
 }

@@ -5,31 +5,31 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use regex_automata::dfa::Automaton;
 use regex_automata::util::primitives::StateID;
 
-use crate::compile::{Condition, Pattern, PatternScratch, Test, TextTest};
+use crate::compile::{CompiledCondition, CompiledTest, Pattern, PatternScratch, TextTest};
 
 /// Some values that pass a test; none for a test that wants none.
-pub(super) fn of_test(test: &Test) -> Vec<String> {
+pub(super) fn of_test(test: &CompiledTest) -> Vec<String> {
     match test {
-        Test::Present => vec!["1".to_owned(), String::new()],
-        Test::Absent => Vec::new(),
-        Test::Exact(text) => vec![text.to_string()],
-        Test::Prefix(text) | Test::Suffix(text) | Test::Contains(text) => {
+        CompiledTest::Present => vec!["1".to_owned(), String::new()],
+        CompiledTest::Absent => Vec::new(),
+        CompiledTest::Exact(text) => vec![text.to_string()],
+        CompiledTest::Prefix(text) | CompiledTest::Suffix(text) | CompiledTest::Contains(text) => {
             vec![text.to_string(), format!("{text}~"), format!("~{text}")]
         }
-        Test::Regex(pattern) => of_pattern(pattern),
-        Test::Caseless(caseless) => {
+        CompiledTest::Regex(pattern) => of_pattern(pattern),
+        CompiledTest::Caseless(caseless) => {
             let (TextTest::Exact(text)
             | TextTest::Prefix(text)
             | TextTest::Suffix(text)
             | TextTest::Contains(text)) = &**caseless;
             vec![text.to_string()]
         }
-        Test::Range(start, _) => vec![start.to_string()],
+        CompiledTest::Range(start, _) => vec![start.to_string()],
     }
 }
 
 /// Some values for which a request passes a condition that has one of them alone; none if it wants none.
-pub(super) fn of_condition(condition: &Condition) -> Vec<String> {
+pub(super) fn of_condition(condition: &CompiledCondition) -> Vec<String> {
     let mut values = of_test(&condition.test);
     if condition.is_inverted {
         values.extend(["1", "other", "0", "", "~"].map(str::to_owned));

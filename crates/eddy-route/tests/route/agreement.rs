@@ -3,16 +3,20 @@
 use std::cell::Cell;
 use std::io::Write;
 
-use eddy_route::{Outcome, RouteScratch, RouteTable, Router, Shadow};
+use eddy_route::{RouteScratch, RouteTable, Router, RuleOutcome, Shadow};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 use crate::generate::{ask, crowded_tables, expression_tables, mixed_tables, tables};
 use crate::oracle;
-use crate::request::Ask;
+use crate::request::RouteTestRequest;
 
-fn check(tables: &[RouteTable], asks: &[Ask], coverage: &Cell<Coverage>) -> Result<(), TestCaseError> {
+fn check(
+    tables: &[RouteTable],
+    asks: &[RouteTestRequest],
+    coverage: &Cell<Coverage>,
+) -> Result<(), TestCaseError> {
     let router = Router::build(tables).map_err(|errors| TestCaseError::fail(format!("{errors:?}")))?;
     let ranked = router.ordered_by(&|a, b| a % 3 == b % 3);
     let mut scratch = RouteScratch::new();
@@ -28,14 +32,14 @@ fn check(tables: &[RouteTable], asks: &[Ask], coverage: &Cell<Coverage>) -> Resu
             let explanation = router.explain(request);
             prop_assert_eq!(explanation.winner.as_ref().map(|winner| winner.rank), rank);
             prop_assert_eq!(explanation.table.is_some(), rank.is_some());
-            let won = explanation.candidates.iter().find(|candidate| candidate.outcome == Outcome::Wins);
+            let won = explanation.candidates.iter().find(|candidate| candidate.outcome == RuleOutcome::Wins);
             prop_assert_eq!(won.map(|candidate| &candidate.rule), explanation.winner.as_ref());
             let others = explanation.elsewhere.other_hosts + explanation.elsewhere.other_paths;
             let judged = u32::try_from(explanation.candidates.len()).unwrap() + others;
             prop_assert_eq!(judged, u32::try_from(router.rules().len()).unwrap(), "each rule is judged once");
             let matching = explanation.candidates.iter();
             let matching =
-                matching.filter(|candidate| !matches!(candidate.outcome, Outcome::Fails { .. })).count();
+                matching.filter(|candidate| !matches!(candidate.outcome, RuleOutcome::Fails { .. })).count();
             let Coverage { requests, won, contested } = coverage.get();
             coverage.set(Coverage {
                 requests: requests + 1,
@@ -51,7 +55,7 @@ fn check(tables: &[RouteTable], asks: &[Ask], coverage: &Cell<Coverage>) -> Resu
                 );
                 prop_assert!(entry.dead.is_none(), "a dead rule won: {}", entry);
                 let others = explanation.candidates.iter().filter(|other| {
-                    !matches!(other.outcome, Outcome::Fails { .. }) && other.rule.rank > rank
+                    !matches!(other.outcome, RuleOutcome::Fails { .. }) && other.rule.rank > rank
                 });
                 let next = others.min_by_key(|other| other.rule.rank);
                 let action = |index: u32| router.rules()[index as usize].action % 3;

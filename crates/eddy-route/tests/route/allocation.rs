@@ -6,10 +6,10 @@ use std::cell::Cell;
 use eddy_route::{RouteScratch, Router};
 
 use crate::notation::router;
-use crate::request::Ask;
+use crate::request::RouteTestRequest;
 
 /// The system's allocator, counting for each thread.
-struct Counting;
+struct RouteCountingAllocator;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 // SAFETY: every call goes to the system's allocator unchanged; the counters are plain cells that need no destructor.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for RouteCountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         BYTES_HELD.set(BYTES_HELD.get().wrapping_add(layout.size()));
@@ -33,7 +33,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: RouteCountingAllocator = RouteCountingAllocator;
 
 #[test]
 fn lookups_and_rewrites_do_not_allocate() {
@@ -52,14 +52,14 @@ fn lookups_and_rewrites_do_not_allocate() {
     }
     let router = router(&rules);
     let asks = [
-        Ask::get("WWW.T.", "/a"),
-        Ask::get("x.t", "/u/1/a/b"),
-        Ask::get("x.t", "/q").query("name=a%20b&x=y"),
-        Ask::get("t", "/r/12/abc"),
-        Ask::get("t", "/l/xxaxxxxxxxxxxxxxxxxx123").field("x", "1"),
-        Ask::get("t", "/t/1").field("X-Tenant", "49"),
-        Ask::get("t", "/x/49/y"),
-        Ask::get("t", "/none"),
+        RouteTestRequest::get("WWW.T.", "/a"),
+        RouteTestRequest::get("x.t", "/u/1/a/b"),
+        RouteTestRequest::get("x.t", "/q").query("name=a%20b&x=y"),
+        RouteTestRequest::get("t", "/r/12/abc"),
+        RouteTestRequest::get("t", "/l/xxaxxxxxxxxxxxxxxxxx123").field("x", "1"),
+        RouteTestRequest::get("t", "/t/1").field("X-Tenant", "49"),
+        RouteTestRequest::get("t", "/x/49/y"),
+        RouteTestRequest::get("t", "/none"),
     ];
     let mut scratch = RouteScratch::new();
     let mut out = Vec::new();

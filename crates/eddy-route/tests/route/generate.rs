@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use eddy_route::{
-    CaselessPath, Dialect, Fraction, HostForm, HostPattern, Missing, Origin, PathForm, PathPattern,
-    PathSearch, QueryForm, Reading, RouteTable, Rule, ValueMatch, ValueTest,
+    CaselessPath, Dialect, Fraction, HostForm, HostPattern, Missing, PathForm, PathPattern, PathSearch,
+    QueryForm, RouteTable, Rule, SourceLocation, TableMatchOptions, ValueMatch, ValueTest,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::request::Ask;
+use crate::request::RouteTestRequest;
 
 pub(crate) fn tables(rules_max: usize) -> impl Strategy<Value = Vec<RouteTable>> {
     vec(vec(rule(), 0..=rules_max), 1..=3).prop_map(name_tables)
@@ -34,7 +34,7 @@ pub(crate) fn mixed_tables() -> impl Strategy<Value = Vec<RouteTable>> {
                     (true, true) => PathForm::WithoutParameters,
                 };
                 let query = if is_raw { QueryForm::Raw } else { QueryForm::Decoded };
-                table.reading = Reading { host, is_closed, path, query };
+                table.reading = TableMatchOptions { host, is_closed, path, query };
             }
             table
         },
@@ -115,7 +115,7 @@ fn wide_match() -> impl Strategy<Value = ValueMatch> {
 
 /// Many rules for few paths, most of which ask for an exact value of one part of the request, so that lists are split.
 pub(crate) fn crowded_tables() -> impl Strategy<Value = Vec<RouteTable>> {
-    let rule = |part: Part| {
+    let rule = |part: CrowdedFacet| {
         let path = prop_oneof![
             6 => Just(PathPattern::Prefix("/".to_owned())),
             2 => Just(PathPattern::Any),
@@ -127,15 +127,15 @@ pub(crate) fn crowded_tables() -> impl Strategy<Value = Vec<RouteTable>> {
             move |(path, mut headers, (methods, exact), rank)| {
                 let mut query = Vec::new();
                 match part {
-                    Part::Header => headers.extend(exact),
-                    Part::Query => query.extend(exact),
-                    Part::Method => {}
+                    CrowdedFacet::Header => headers.extend(exact),
+                    CrowdedFacet::Query => query.extend(exact),
+                    CrowdedFacet::Method => {}
                 }
                 Rule { path, methods, headers, query, rank, ..empty() }
             },
         )
     };
-    select(vec![Part::Method, Part::Header, Part::Query])
+    select(vec![CrowdedFacet::Method, CrowdedFacet::Header, CrowdedFacet::Query])
         .prop_flat_map(move |part| vec(rule(part), 12..50))
         .prop_map(|rules| name_tables(vec![rules]))
 }
@@ -163,20 +163,20 @@ pub(crate) fn expression_tables() -> impl Strategy<Value = Vec<RouteTable>> {
 
 /// The part of the request that the rules of a crowded table ask for.
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum CrowdedFacet {
     Method,
     Header,
     Query,
 }
 
 /// Methods, or a match of `x`, or, of one rule in eight, neither.
-fn crowded_part(part: Part) -> BoxedStrategy<(Vec<String>, Option<ValueMatch>)> {
+fn crowded_part(part: CrowdedFacet) -> BoxedStrategy<(Vec<String>, Option<ValueMatch>)> {
     let texts = |values: &[&str]| select(values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>());
     let asking = match part {
-        Part::Method => {
+        CrowdedFacet::Method => {
             vec(texts(&["GET", "POST", "PUT", "A", "B", "C"]), 1..=2).prop_map(|it| (it, None)).boxed()
         }
-        Part::Header | Part::Query => texts(&["1", "2", "12", "3", "4", "5"])
+        CrowdedFacet::Header | CrowdedFacet::Query => texts(&["1", "2", "12", "3", "4", "5"])
             .prop_map(|value| ValueMatch::new("x", ValueTest::Exact(value)))
             .prop_map(|exact| (Vec::new(), Some(exact)))
             .boxed(),
@@ -184,7 +184,7 @@ fn crowded_part(part: Part) -> BoxedStrategy<(Vec<String>, Option<ValueMatch>)> 
     prop_oneof![7 => asking, 1 => Just((Vec::new(), None))].boxed()
 }
 
-pub(crate) fn ask() -> impl Strategy<Value = Ask> {
+pub(crate) fn ask() -> impl Strategy<Value = RouteTestRequest> {
     let host = select(vec![
         "", "t", "a.t", ".t", "A.T.", "b.t", "a.b.t", "c.b.t", "x.a.b.t", "ab.t", "u", "a.t:80", "A.t.:80",
         "x.t:80",
@@ -198,7 +198,7 @@ pub(crate) fn ask() -> impl Strategy<Value = Ask> {
         let pairs: Vec<String> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let (method, host) = (method.to_owned(), host.to_owned());
-        Ask { method, host, path, query: pairs.join("&"), fields, random }
+        RouteTestRequest { method, host, path, query: pairs.join("&"), fields, random }
     })
 }
 
@@ -215,7 +215,7 @@ fn name_table(table: usize, mut rules: Vec<Rule>) -> RouteTable {
 }
 
 fn empty() -> Rule {
-    Rule::new("", Origin { file: Arc::from("f"), line: 0 })
+    Rule::new("", SourceLocation { file: Arc::from("f"), line: 0 })
 }
 
 fn rule() -> impl Strategy<Value = Rule> {

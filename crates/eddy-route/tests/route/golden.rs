@@ -8,7 +8,7 @@ use std::path::Path;
 use eddy_route::Listing;
 
 use crate::notation::router;
-use crate::request::Ask;
+use crate::request::RouteTestRequest;
 
 #[test]
 fn answers_are_as_in_the_golden_files() {
@@ -68,7 +68,7 @@ fn answer(input: &str) -> String {
 fn explain(router: &eddy_route::Router, words: &[&str]) -> eddy_route::Explanation {
     let [method, host, target, fields @ ..] = words else { panic!("{words:?}") };
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let mut ask = Ask::get(host, path).method(method).query(query);
+    let mut ask = RouteTestRequest::get(host, path).method(method).query(query);
     let mut sent = None;
     for field in fields {
         match field.split_once('=').unwrap() {

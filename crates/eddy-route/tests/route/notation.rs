@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use eddy_route::{
-    Dialect, HostPattern, Origin, PathPattern, PathRewrite, PathSearch, RouteTable, Router, Rule, ValueMatch,
-    ValueTest,
+    Dialect, HostPattern, PathPattern, PathRewrite, PathSearch, RouteTable, Router, Rule, SourceLocation,
+    ValueMatch, ValueTest,
 };
 
 /// Reads tables; rules before any `table` line are in one called `site`.
@@ -84,7 +84,7 @@ fn search(text: &str) -> PathSearch {
 
 /// A rule for everything.
 pub(crate) fn empty_rule(name: &str, line: u32) -> Rule {
-    let origin = Origin { file: Arc::from("site.yaml"), line };
+    let origin = SourceLocation { file: Arc::from("site.yaml"), line };
     Rule { action: line, ..Rule::new(name, origin) }
 }
 

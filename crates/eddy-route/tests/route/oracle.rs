@@ -9,17 +9,17 @@ use eddy_route::{
 };
 use regex::bytes::Regex;
 
-use crate::request::Ask;
+use crate::request::RouteTestRequest;
 
 /// What a rule that matches is compared by; the least wins.
-type Key = (HostKey, usize, i32, PathKey, bool, i64, i64, usize);
+type OracleSortKey = (HostKey, usize, i32, PathKey, bool, i64, i64, usize);
 /// Exact hosts first, then the longest suffix, one label before many, then the longest prefix.
 type HostKey = (u8, i64, bool);
 /// Class, length, template before prefix, no rest first, fixed bytes.
 type PathKey = (u8, i64, u8, bool, i64);
 
-pub(crate) fn winner(tables: &[RouteTable], ask: &Ask) -> Option<String> {
-    let mut best: Option<(Key, String)> = None;
+pub(crate) fn winner(tables: &[RouteTable], ask: &RouteTestRequest) -> Option<String> {
+    let mut best: Option<(OracleSortKey, String)> = None;
     for (table, spec) in tables.iter().enumerate() {
         let end = end_of(spec, ask);
         for (at, rule) in spec.rules.iter().enumerate() {
@@ -34,20 +34,25 @@ pub(crate) fn winner(tables: &[RouteTable], ask: &Ask) -> Option<String> {
 }
 
 /// The host at which the search in a table ends.
-fn end_of(table: &RouteTable, ask: &Ask) -> Option<HostKey> {
+fn end_of(table: &RouteTable, ask: &RouteTestRequest) -> Option<HostKey> {
     let named = table.ends.iter().filter_map(|end| host_key(end, table.reading.host, &ask.host));
     let first = || table.rules.iter().filter_map(|rule| host_of(rule, table, ask)).min();
     named.chain(table.reading.is_closed.then(first).flatten()).min()
 }
 
 /// The most specific host of a rule that the request's is in.
-fn host_of(rule: &Rule, table: &RouteTable, ask: &Ask) -> Option<HostKey> {
+fn host_of(rule: &Rule, table: &RouteTable, ask: &RouteTestRequest) -> Option<HostKey> {
     let any = [HostPattern::Any];
     let hosts = if rule.hosts.is_empty() { &any[..] } else { &rule.hosts };
     hosts.iter().filter_map(|host| host_key(host, table.reading.host, &ask.host)).min()
 }
 
-fn key((table, spec): (usize, &RouteTable), at: usize, rule: &Rule, ask: &Ask) -> Option<Key> {
+fn key(
+    (table, spec): (usize, &RouteTable),
+    at: usize,
+    rule: &Rule,
+    ask: &RouteTestRequest,
+) -> Option<OracleSortKey> {
     let host = host_of(rule, spec, ask)?;
     let path = if ask.path.is_empty() { "/" } else { &ask.path };
     let stripped = path.split('/').map(|part| part.split(';').next().unwrap()).collect::<Vec<_>>().join("/");

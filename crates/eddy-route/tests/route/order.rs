@@ -1,18 +1,18 @@
 //! The order of eddy's dialect, step by step: each case is a few rules that all match, and the one that wins.
 
 use crate::notation::router;
-use crate::request::Ask;
+use crate::request::RouteTestRequest;
 
 /// Checks that of rules written in the wrong order the expected ones win.
-fn check(rules: &str, asks: &[(Ask, &str)]) {
+fn check(rules: &str, asks: &[(RouteTestRequest, &str)]) {
     let router = router(rules);
     for (ask, expected) in asks {
         assert_eq!(ask.winner(&router).as_deref().unwrap_or("none"), *expected, "{ask:?} in {rules}");
     }
 }
 
-fn get(path: &str) -> Ask {
-    Ask::get("www.t", path)
+fn get(path: &str) -> RouteTestRequest {
+    RouteTestRequest::get("www.t", path)
 }
 
 #[test]
@@ -23,15 +23,15 @@ fn specific_hosts_come_first() {
         nearer: host=*.b.t prefix=/
         exact:  host=www.t prefix=/";
     let asks = [
-        (Ask::get("www.t", "/a"), "exact"),
-        (Ask::get("WWW.T.", "/a"), "exact"),
-        (Ask::get("x.b.t", "/a"), "nearer"),
-        (Ask::get("x.y.b.t", "/a"), "nearer"),
-        (Ask::get("b.t", "/a"), "near"),
-        (Ask::get("t", "/a"), "any"),
-        (Ask::get("xt", "/a"), "any"),
-        (Ask::get("", "/a"), "any"),
-        (Ask::get("u", "/b"), "none"),
+        (RouteTestRequest::get("www.t", "/a"), "exact"),
+        (RouteTestRequest::get("WWW.T.", "/a"), "exact"),
+        (RouteTestRequest::get("x.b.t", "/a"), "nearer"),
+        (RouteTestRequest::get("x.y.b.t", "/a"), "nearer"),
+        (RouteTestRequest::get("b.t", "/a"), "near"),
+        (RouteTestRequest::get("t", "/a"), "any"),
+        (RouteTestRequest::get("xt", "/a"), "any"),
+        (RouteTestRequest::get("", "/a"), "any"),
+        (RouteTestRequest::get("u", "/b"), "none"),
     ];
     check(rules, &asks);
 }
@@ -47,7 +47,7 @@ fn less_specific_hosts_serve_what_is_left() {
         (get("/near"), "near"),
         (get("/healthz"), "health"),
         (get("/other"), "none"),
-        (Ask::get("u", "/near"), "none"),
+        (RouteTestRequest::get("u", "/near"), "none"),
     ];
     check(rules, &asks);
     let closed = "
@@ -56,7 +56,11 @@ fn less_specific_hosts_serve_what_is_left() {
         users:  host=www.t prefix=/user";
     check(
         closed,
-        &[(get("/healthz"), "closed"), (get("/user"), "users"), (Ask::get("u", "/healthz"), "health")],
+        &[
+            (get("/healthz"), "closed"),
+            (get("/user"), "users"),
+            (RouteTestRequest::get("u", "/healthz"), "health"),
+        ],
     );
 }
 
@@ -72,9 +76,9 @@ fn hosts_come_before_tables_and_tables_before_ranks() {
         two-more: host=*.t exact=/b rank=-9";
     let asks = [
         (get("/a"), "one-host"),
-        (Ask::get("u", "/a"), "one-any"),
-        (Ask::get("x.t", "/b"), "two-more"),
-        (Ask::get("x.t", "/a"), "one-any"),
+        (RouteTestRequest::get("u", "/a"), "one-any"),
+        (RouteTestRequest::get("x.t", "/b"), "two-more"),
+        (RouteTestRequest::get("x.t", "/a"), "one-any"),
     ];
     check(rules, &asks);
 }

@@ -5,7 +5,7 @@ use eddy_route::{RouteRequest, RouteScratch, Router};
 
 /// A request as text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ask {
+pub(crate) struct RouteTestRequest {
     pub(crate) method: String,
     pub(crate) host: String,
     pub(crate) path: String,
@@ -14,7 +14,7 @@ pub(crate) struct Ask {
     pub(crate) random: u64,
 }
 
-impl Ask {
+impl RouteTestRequest {
     pub(crate) fn get(host: &str, path: &str) -> Self {
         Self { method: "GET".to_owned(), host: host.to_owned(), path: path.to_owned(), ..Self::default() }
     }

@@ -4,11 +4,11 @@ use eddy_route::{PathForm, RewriteFault, RouteScratch, Router, normalise};
 use proptest::prelude::*;
 
 use crate::notation::{router, tables};
-use crate::request::Ask;
+use crate::request::RouteTestRequest;
 
 /// The path that the router's only rule makes of a path; `None` if it leaves it.
 fn rewritten(router: &Router, path: &str) -> Result<Option<String>, RewriteFault> {
-    Ask::get("t", path).with(|request| {
+    RouteTestRequest::get("t", path).with(|request| {
         let mut scratch = RouteScratch::new();
         let found = router.lookup(request, &mut scratch).unwrap();
         let mut out = b"left over".to_vec();

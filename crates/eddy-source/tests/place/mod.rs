@@ -6,11 +6,11 @@ use std::fs;
 use std::path::PathBuf;
 
 /// A directory that is empty at first and removed at the end.
-pub(crate) struct Place {
+pub(crate) struct SourceTestDirectory {
     root: PathBuf,
 }
 
-impl Place {
+impl SourceTestDirectory {
     pub(crate) fn new(name: &str) -> Self {
         let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
@@ -29,7 +29,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for SourceTestDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.root);
     }

@@ -6,10 +6,10 @@ use super::eligible::{Ejected, Eligible};
 use super::keyed::{By, Keyed};
 use super::least_request::LeastRequest;
 use super::levels::Levels;
-use super::random::Random;
+use super::random::WeightedRandom;
 use super::ring::Ring;
 use super::round_robin::RoundRobin;
-use super::tables::Tables;
+use super::tables::BalanceTables;
 use crate::config::{Balance, UNLIMITED_OVERPROVISIONING};
 use crate::endpoint::{EndpointState, Tried};
 use crate::rng::Rng;
@@ -17,29 +17,31 @@ use crate::rng::Rng;
 /// Chooses endpoints; one a cluster and worker.
 #[derive(Clone, Debug)]
 pub struct Balancer {
-    kind: Kind,
+    kind: BalancerKind,
     levels: Levels,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum BalancerKind {
     RoundRobin(RoundRobin),
     LeastRequest(LeastRequest),
-    Random(Random),
+    Random(WeightedRandom),
     Keyed(Keyed),
 }
 
 impl Balancer {
     /// A balancer of the given kind for `endpoints`; `tables` are those of their set.
-    pub fn new(kind: Balance, endpoints: &[EndpointState], tables: &Tables, rng: &mut Rng) -> Self {
+    pub fn new(kind: Balance, endpoints: &[EndpointState], tables: &BalanceTables, rng: &mut Rng) -> Self {
         let kind = match kind {
-            Balance::RoundRobin => Kind::RoundRobin(RoundRobin::new(endpoints, rng)),
-            Balance::LeastRequest => Kind::LeastRequest(LeastRequest::new(endpoints)),
-            Balance::Random => Kind::Random(Random::new(endpoints)),
-            Balance::Hash => Kind::Keyed(Keyed::new(By::Hash, endpoints, rng)),
-            Balance::Ring => Kind::Keyed(Keyed::new(By::Ring(Ring::new(endpoints)), endpoints, rng)),
-            Balance::Maglev => Kind::Keyed(Keyed::new(By::Maglev(tables.maglev(endpoints)), endpoints, rng)),
-            Balance::ClientAddress => Kind::Keyed(Keyed::new(By::ClientAddress, endpoints, rng)),
+            Balance::RoundRobin => BalancerKind::RoundRobin(RoundRobin::new(endpoints, rng)),
+            Balance::LeastRequest => BalancerKind::LeastRequest(LeastRequest::new(endpoints)),
+            Balance::Random => BalancerKind::Random(WeightedRandom::new(endpoints)),
+            Balance::Hash => BalancerKind::Keyed(Keyed::new(By::Hash, endpoints, rng)),
+            Balance::Ring => BalancerKind::Keyed(Keyed::new(By::Ring(Ring::new(endpoints)), endpoints, rng)),
+            Balance::Maglev => {
+                BalancerKind::Keyed(Keyed::new(By::Maglev(tables.maglev(endpoints)), endpoints, rng))
+            }
+            Balance::ClientAddress => BalancerKind::Keyed(Keyed::new(By::ClientAddress, endpoints, rng)),
         };
         Self { kind, levels: Levels::new(endpoints, UNLIMITED_OVERPROVISIONING) }
     }
@@ -91,7 +93,7 @@ impl Balancer {
     }
 }
 
-impl Kind {
+impl BalancerKind {
     fn pick(
         &mut self,
         endpoints: &[EndpointState],

@@ -24,7 +24,7 @@ pub(crate) struct MaglevTable {
 }
 
 /// The order in which one endpoint wants places, and how many it has had.
-struct Claim {
+struct MaglevPermutation {
     endpoint: u32,
     weight: u64,
     offset: u64,
@@ -45,9 +45,9 @@ impl MaglevTable {
         // The order in which endpoints are written must not matter.
         names.sort_unstable();
         let weight_of = |index: u32| endpoints.get(index as usize).map_or(1, EndpointState::weight);
-        let mut claims: Vec<Claim> = names
+        let mut claims: Vec<MaglevPermutation> = names
             .into_iter()
-            .map(|(name, endpoint)| Claim::new(&name, endpoint, weight_of(endpoint)))
+            .map(|(name, endpoint)| MaglevPermutation::new(&name, endpoint, weight_of(endpoint)))
             .collect();
         let Some(heaviest) = claims.iter().map(|claim| claim.weight).max() else {
             return Self { places: Box::default() };
@@ -97,7 +97,7 @@ impl MaglevTable {
     }
 }
 
-impl Claim {
+impl MaglevPermutation {
     fn new(name: &str, endpoint: u32, weight: u32) -> Self {
         let (name, places) = (name.strip_prefix("unix:").unwrap_or(name), MAGLEV_PLACES as u64);
         Self {

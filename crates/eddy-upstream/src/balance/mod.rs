@@ -19,4 +19,4 @@ mod xxhash;
 
 pub use balancer::Balancer;
 pub use maglev::MAGLEV_PLACES;
-pub use tables::Tables;
+pub use tables::BalanceTables;

@@ -7,11 +7,11 @@ use crate::rng::Rng;
 
 /// Draws each endpoint as often as its weight says, without memory.
 #[derive(Clone, Debug)]
-pub(super) struct Random {
+pub(super) struct WeightedRandom {
     draw: WeightedDraw,
 }
 
-impl Random {
+impl WeightedRandom {
     pub(super) fn new(endpoints: &[EndpointState]) -> Self {
         Self { draw: WeightedDraw::new(endpoints) }
     }

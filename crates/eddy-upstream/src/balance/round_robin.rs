@@ -10,7 +10,7 @@ use crate::rng::Rng;
 /// Each round every endpoint earns its weight, the richest is chosen and pays the sum of the weights.
 #[derive(Clone, Debug)]
 pub(super) struct RoundRobin {
-    turn: Turn,
+    turn: RoundRobinState,
 }
 
 impl RoundRobin {
@@ -18,25 +18,25 @@ impl RoundRobin {
     pub(super) fn new(endpoints: &[EndpointState], rng: &mut Rng) -> Self {
         let is_even = endpoints.windows(2).all(|pair| pair[0].weight() == pair[1].weight());
         if is_even {
-            return Self { turn: Turn::Even { next: rng.index(endpoints.len()) } };
+            return Self { turn: RoundRobinState::Even { next: rng.index(endpoints.len()) } };
         }
         let mut credits = vec![0; endpoints.len()];
         for _ in 0..rng.below(START_ROUNDS_MAX) {
             pick_richest(&mut credits, endpoints, |_| true);
         }
-        Self { turn: Turn::Weighted { credits } }
+        Self { turn: RoundRobinState::Weighted { credits } }
     }
 
     pub(super) fn pick(&mut self, endpoints: &[EndpointState], group: &Eligible<'_>) -> Option<usize> {
         match &mut self.turn {
-            Turn::Even { next } => {
+            RoundRobinState::Even { next } => {
                 let chosen = (*next..endpoints.len())
                     .chain(0..*next)
                     .find(|index| group.admits_at(endpoints, *index))?;
                 *next = (chosen + 1) % endpoints.len();
                 Some(chosen)
             }
-            Turn::Weighted { credits } => {
+            RoundRobinState::Weighted { credits } => {
                 debug_assert_eq!(credits.len(), endpoints.len());
                 pick_richest(credits, endpoints, |endpoint| group.admits(endpoint))
             }
@@ -45,7 +45,7 @@ impl RoundRobin {
 }
 
 #[derive(Clone, Debug)]
-enum Turn {
+enum RoundRobinState {
     /// All weights are equal: a walk in a circle.
     Even { next: usize },
     /// What each endpoint has earned and not yet spent; the sum is always zero.

@@ -7,11 +7,11 @@ use crate::endpoint::EndpointState;
 
 /// The tables of a set of endpoints, made when the first worker asks for them; they follow from the set alone.
 #[derive(Clone, Debug, Default)]
-pub struct Tables {
+pub struct BalanceTables {
     maglev: OnceLock<Arc<MaglevTable>>,
 }
 
-impl Tables {
+impl BalanceTables {
     /// The table of `endpoints`, which are those of the set.
     ///
     /// # Cost
@@ -22,7 +22,7 @@ impl Tables {
 }
 
 #[cfg(test)]
-impl Tables {
+impl BalanceTables {
     /// The table, for tests.
     pub(crate) fn maglev_of(&self, endpoints: &[EndpointState]) -> Arc<MaglevTable> {
         self.maglev(endpoints)
@@ -30,10 +30,10 @@ impl Tables {
 }
 
 /// Sets are the same whatever was made of them.
-impl PartialEq for Tables {
+impl PartialEq for BalanceTables {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Tables {}
+impl Eq for BalanceTables {}

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::config::HealthConfig;
 use super::probe::ask;
-use super::state::{Checkup, Turn, UnhealthySet};
+use super::state::{Checkup, HealthChange, UnhealthySet};
 use crate::config::{ClusterConfig, LinkProtocol};
 use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
 use crate::rng::Rng;
@@ -28,7 +28,7 @@ pub struct Checks {
 }
 
 /// What all tasks of a cluster go by.
-struct Shared {
+struct HealthCheckContext {
     cluster: Arc<str>,
     config: HealthConfig,
     protocol: LinkProtocol,
@@ -51,7 +51,7 @@ impl Checks {
         handle: &Handle,
     ) -> Self {
         let (sender, unwell) = watch::channel(before);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(HealthCheckContext {
             cluster: Arc::clone(&cluster.name),
             config: config.clone(),
             protocol: cluster.protocol,
@@ -71,7 +71,7 @@ impl Checks {
 }
 
 /// Has each endpoint asked that there is, and no other.
-async fn follow(shared: Arc<Shared>, mut sets: watch::Receiver<Arc<EndpointSet>>) {
+async fn follow(shared: Arc<HealthCheckContext>, mut sets: watch::Receiver<Arc<EndpointSet>>) {
     // Dropped with this task, and they with it.
     let mut tasks = JoinSet::new();
     let mut asked: HashMap<ResolvedAddress, AbortHandle> = HashMap::new();
@@ -101,11 +101,11 @@ async fn follow(shared: Arc<Shared>, mut sets: watch::Receiver<Arc<EndpointSet>>
 }
 
 /// Asks one endpoint again and again.
-async fn watch_over(shared: Arc<Shared>, endpoint: ResolvedEndpoint) {
+async fn watch_over(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint) {
     let was_unwell = shared.unwell.borrow().why(&endpoint.address).is_some();
     let mut checkup = Checkup::new(was_unwell);
     let mut rng = Rng::from_entropy();
-    let Shared { config, protocol, tls, turns, .. } = &*shared;
+    let HealthCheckContext { config, protocol, tls, turns, .. } = &*shared;
     loop {
         let answer = {
             // The semaphore is never closed.
@@ -119,22 +119,22 @@ async fn watch_over(shared: Arc<Shared>, endpoint: ResolvedEndpoint) {
     }
 }
 
-impl Shared {
+impl HealthCheckContext {
     /// Forgets endpoints that have gone.
     fn forget(&self, known: &HashSet<&ResolvedAddress>) {
         self.change(|unwell| unwell.retain(|address| known.contains(address)));
     }
 
-    fn tell(&self, endpoint: &ResolvedAddress, turn: Turn, why: Option<String>) {
+    fn tell(&self, endpoint: &ResolvedAddress, turn: HealthChange, why: Option<String>) {
         let cluster = &*self.cluster;
         let why: Arc<str> = why.unwrap_or_default().into();
         match turn {
-            Turn::None => {}
-            Turn::Well => {
+            HealthChange::None => {}
+            HealthChange::Well => {
                 tracing::info!(cluster, %endpoint, "a health check finds an endpoint well again");
                 self.change(|unwell| unwell.remove(endpoint));
             }
-            Turn::Unwell => {
+            HealthChange::Unwell => {
                 tracing::warn!(cluster, %endpoint, "a health check finds an endpoint not well: {why}");
                 self.change(|unwell| unwell.insert(endpoint.clone(), why));
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthConfig {
     /// What is asked. Default nothing: an endpoint that can be connected to is well.
-    pub probe: Probe,
+    pub probe: HealthProbe,
     /// From one answer to the next question, a tenth more or less. Default 10 s.
     pub interval: Duration,
     /// Longest wait for an answer, all in all. Default 2 s.
@@ -23,7 +23,7 @@ pub struct HealthConfig {
 
 /// What an endpoint is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Probe {
+pub enum HealthProbe {
     /// Whether it can be connected to, with a handshake where its cluster speaks TLS.
     #[default]
     Connect,
@@ -56,7 +56,7 @@ pub struct HttpProbe {
 impl Default for HealthConfig {
     fn default() -> Self {
         Self {
-            probe: Probe::default(),
+            probe: HealthProbe::default(),
             interval: Duration::from_secs(10),
             timeout: Duration::from_secs(2),
             healthy_after: 2,

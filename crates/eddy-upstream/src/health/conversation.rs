@@ -3,7 +3,7 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::{Gone, Http2, Http2Limits, Reading};
+use eddy_http::{BodyReadResult, Gone, Http2, Http2Limits};
 use eddy_io::{BUFFER_BYTES_LARGE, Buffer, Fill, Stream};
 
 use crate::config::LinkProtocol;
@@ -89,12 +89,12 @@ impl<'s> Conversation<'s> {
         let Some(framed) = &mut self.framed else { return self.stream.poll_fill(cx, buffer) };
         loop {
             match framed.state.read(framed.id, buffer.room()).map_err(|Gone| gone())? {
-                Reading::Bytes(count) => {
+                BodyReadResult::Bytes(count) => {
                     buffer.fill(count);
                     return Poll::Ready(Ok(Fill::Bytes(count)));
                 }
-                Reading::End => return Poll::Ready(Ok(Fill::End)),
-                Reading::Nothing => {}
+                BodyReadResult::End => return Poll::Ready(Ok(Fill::End)),
+                BodyReadResult::Nothing => {}
             }
             // What it is told need not be written before it answers.
             if let Poll::Ready(Err(error)) = framed.poll_write(cx, self.stream) {

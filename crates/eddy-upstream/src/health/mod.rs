@@ -8,5 +8,5 @@ mod probe;
 mod state;
 
 pub use checks::Checks;
-pub use config::{GrpcProbe, HealthConfig, HttpProbe, Probe};
+pub use config::{GrpcProbe, HealthConfig, HealthProbe, HttpProbe};
 pub use state::{UnhealthySet, Unwell};

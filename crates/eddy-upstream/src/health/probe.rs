@@ -7,7 +7,7 @@ use eddy_http::{HeadLimits, Method, ResponseHead};
 use eddy_io::{Buffer, Fill, Stream};
 use eddy_tls::ClientTls;
 
-use super::config::{HttpProbe, Probe};
+use super::config::{HealthProbe, HttpProbe};
 use super::conversation::Conversation;
 use super::grpc;
 use crate::config::LinkProtocol;
@@ -25,7 +25,7 @@ const INTERIM_MAX: usize = 16;
 /// Why it is not well, for people.
 pub(super) async fn ask(
     endpoint: &ResolvedEndpoint,
-    probe: &Probe,
+    probe: &HealthProbe,
     protocol: LinkProtocol,
     tls: Option<&ClientTls>,
 ) -> Result<(), String> {
@@ -39,12 +39,12 @@ pub(super) async fn ask(
         }
     };
     let answer = match probe {
-        Probe::Connect => Ok(()),
-        Probe::Http(http) => {
+        HealthProbe::Connect => Ok(()),
+        HealthProbe::Http(http) => {
             let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
             get(&mut conversation, http, &host_of(http.host.as_ref(), endpoint)).await
         }
-        Probe::Grpc(probe) => {
+        HealthProbe::Grpc(probe) => {
             let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
             grpc::check(&mut conversation, &probe.service, &host_of(probe.host.as_ref(), endpoint)).await
         }

@@ -29,7 +29,7 @@ pub(super) struct Checkup {
 
 /// What an answer did to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum HealthChange {
     /// Nothing.
     None,
     /// It is well again.
@@ -72,20 +72,20 @@ impl Checkup {
     }
 
     /// Notes an answer.
-    pub(super) fn on_answer(&mut self, is_good: bool, config: &HealthConfig) -> Turn {
+    pub(super) fn on_answer(&mut self, is_good: bool, config: &HealthConfig) -> HealthChange {
         let is_first = !std::mem::replace(&mut self.is_known, true);
         if is_good == self.is_well {
             self.against = 0;
-            return Turn::None;
+            return HealthChange::None;
         }
         self.against = self.against.saturating_add(1);
         let needed = if is_good { config.healthy_after } else { config.unhealthy_after };
         if self.against < needed && !is_first {
-            return Turn::None;
+            return HealthChange::None;
         }
         self.against = 0;
         self.is_well = is_good;
-        if is_good { Turn::Well } else { Turn::Unwell }
+        if is_good { HealthChange::Well } else { HealthChange::Unwell }
     }
 }
 
@@ -98,9 +98,9 @@ mod tests {
         let config = HealthConfig { healthy_after: 2, unhealthy_after: 3, ..HealthConfig::default() };
         let mut checkup = Checkup::new(was_unwell);
         let turn = |answer| match checkup.on_answer(answer == '+', &config) {
-            Turn::None => '.',
-            Turn::Well => 'w',
-            Turn::Unwell => 'u',
+            HealthChange::None => '.',
+            HealthChange::Well => 'w',
+            HealthChange::Unwell => 'u',
         };
         answers.chars().map(turn).collect()
     }

@@ -13,14 +13,14 @@ use crate::config::DnsConfig;
 
 /// What a look-up found out, a family at a time.
 #[derive(Clone, Debug)]
-pub(crate) struct Answers {
-    pub(crate) v4: Result<Records, LookupFault>,
-    pub(crate) v6: Result<Records, LookupFault>,
+pub(crate) struct AddressLookup {
+    pub(crate) v4: Result<AddressRecords, LookupFault>,
+    pub(crate) v6: Result<AddressRecords, LookupFault>,
 }
 
 /// The addresses of one family; none when the name exists without any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Records {
+pub(crate) struct AddressRecords {
     pub(crate) addresses: Vec<IpAddr>,
     /// The shortest time to live among the records, those of aliases on the way included.
     pub(crate) ttl: Duration,
@@ -47,11 +47,11 @@ pub(crate) enum LookupFault {
 }
 
 /// Looks up the families that are wanted at once, within the time that there is.
-pub(crate) async fn look_up(client: &TokioResolver, host: &str, dns: &DnsConfig) -> Answers {
+pub(crate) async fn look_up(client: &TokioResolver, host: &str, dns: &DnsConfig) -> AddressLookup {
     let timeout = dns.timeout;
     let family = |kind, is_wanted: bool| async move {
         if !is_wanted {
-            return Ok(Records::default());
+            return Ok(AddressRecords::default());
         }
         match tokio::time::timeout(timeout, client.lookup(host, kind)).await {
             Ok(Ok(lookup)) => Ok(records(&lookup)),
@@ -62,18 +62,18 @@ pub(crate) async fn look_up(client: &TokioResolver, host: &str, dns: &DnsConfig)
     let wanted = dns.families;
     let (v4, v6) =
         tokio::join!(family(RecordType::A, wanted.has_v4()), family(RecordType::AAAA, wanted.has_v6()));
-    Answers { v4, v6 }
+    AddressLookup { v4, v6 }
 }
 
-fn records(lookup: &Lookup) -> Records {
+fn records(lookup: &Lookup) -> AddressRecords {
     let ttl = lookup.answers().iter().map(|record| record.ttl).min().unwrap_or(0);
-    Records {
+    AddressRecords {
         addresses: lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect(),
         ttl: Duration::from_secs(ttl.into()),
     }
 }
 
-fn fault(error: NetError, timeout: Duration) -> Result<Records, LookupFault> {
+fn fault(error: NetError, timeout: Duration) -> Result<AddressRecords, LookupFault> {
     if matches!(error, NetError::Timeout) {
         return Err(LookupFault::Timeout(timeout));
     }
@@ -85,7 +85,7 @@ fn fault(error: NetError, timeout: Duration) -> Result<Records, LookupFault> {
         return Err(LookupFault::Broken(error));
     };
     if code == ResponseCode::NoError {
-        return Ok(Records { addresses: Vec::new(), ttl: Duration::from_secs(ttl.into()) });
+        return Ok(AddressRecords { addresses: Vec::new(), ttl: Duration::from_secs(ttl.into()) });
     }
     Err(if code == ResponseCode::NXDomain { LookupFault::NoName } else { LookupFault::Refused(code) })
 }

@@ -9,8 +9,8 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::name::{Known, NameState, News};
-use super::resolver::{Shared, client_of, lock};
+use super::name::{LastGoodAnswer, NameState, News};
+use super::resolver::{ResolverState, client_of, lock};
 use super::source::ClientSource;
 use crate::config::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
@@ -39,7 +39,7 @@ pub struct NameReport {
 }
 
 impl Resolution {
-    pub(super) fn start(shared: &Arc<Shared>, cluster: &ClusterConfig, handle: &Handle) -> Self {
+    pub(super) fn start(shared: &Arc<ResolverState>, cluster: &ClusterConfig, handle: &Handle) -> Self {
         let mut names: Vec<(usize, Arc<str>)> =
             cluster.endpoints.iter().enumerate().filter_map(name_of).collect();
         let own = match own_client(cluster) {
@@ -55,7 +55,7 @@ impl Resolution {
         let members = Arc::new(Members {
             cluster: Arc::clone(&cluster.name),
             endpoints: cluster.endpoints.clone(),
-            names: Mutex::new(vec![Name::default(); cluster.endpoints.len()]),
+            names: Mutex::new(vec![NameAddresses::default(); cluster.endpoints.len()]),
             sets: set_sender,
             waiting: waiting_sender,
         });
@@ -122,23 +122,29 @@ struct Members {
     cluster: Arc<str>,
     endpoints: Vec<EndpointConfig>,
     /// By the place of the endpoint; unused for endpoints that have no name.
-    names: Mutex<Vec<Name>>,
+    names: Mutex<Vec<NameAddresses>>,
     sets: watch::Sender<Arc<EndpointSet>>,
     waiting: watch::Sender<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Name {
+struct NameAddresses {
     addresses: Vec<IpAddr>,
     failures_in_row: u32,
     last_fault: Option<Arc<str>>,
 }
 
 impl Members {
-    fn set_name(&self, place: usize, state: &NameState, last_fault: Option<Arc<str>>, shared: &Shared) {
+    fn set_name(
+        &self,
+        place: usize,
+        state: &NameState,
+        last_fault: Option<Arc<str>>,
+        shared: &ResolverState,
+    ) {
         let addresses = shared.prefer_reachable(state.addresses());
         if let Some(name) = lock(&self.names).get_mut(place) {
-            *name = Name { addresses, failures_in_row: state.failures_in_row(), last_fault };
+            *name = NameAddresses { addresses, failures_in_row: state.failures_in_row(), last_fault };
         }
     }
 
@@ -182,14 +188,14 @@ impl Members {
 
 /// The task of one name.
 struct Follower {
-    shared: Arc<Shared>,
+    shared: Arc<ResolverState>,
     /// Asks the name servers of the cluster, where it has any.
     own: Option<Arc<ClientSource>>,
     members: Arc<Members>,
     place: usize,
     host: Arc<str>,
     dns: DnsConfig,
-    remembered: Arc<Mutex<Known>>,
+    remembered: Arc<Mutex<LastGoodAnswer>>,
 }
 
 impl Follower {

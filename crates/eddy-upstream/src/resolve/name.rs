@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::client::{Answers, LookupFault, Records};
+use super::client::{AddressLookup, AddressRecords, LookupFault};
 use crate::config::DnsConfig;
 use crate::rng::Rng;
 
@@ -11,14 +11,14 @@ use crate::rng::Rng;
 #[derive(Clone, Debug)]
 pub(crate) struct NameState {
     config: DnsConfig,
-    known: Known,
+    known: LastGoodAnswer,
     failures_in_row: u32,
     warned_at: Option<Duration>,
 }
 
 /// The last good answer of a name; outlives the configuration that asked for it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct LastGoodAnswer {
     v4: Family,
     v6: Family,
 }
@@ -31,7 +31,7 @@ struct Family {
 
 /// What to do after an answer.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct LookupFollowup {
     /// How long to wait before the next look-up.
     pub(crate) delay: Duration,
     /// Why there is no good answer, if there is none.
@@ -53,7 +53,7 @@ pub(crate) enum News {
 
 impl NameState {
     /// Begins with what is known from before, as far as it is not too old.
-    pub(crate) fn new(config: DnsConfig, mut known: Known, now: Duration) -> Self {
+    pub(crate) fn new(config: DnsConfig, mut known: LastGoodAnswer, now: Duration) -> Self {
         known.drop_stale(now, config.stale_max);
         Self { config, known, failures_in_row: 0, warned_at: None }
     }
@@ -64,7 +64,7 @@ impl NameState {
         both.copied().take(ADDRESSES_MAX).collect()
     }
 
-    pub(crate) fn known(&self) -> &Known {
+    pub(crate) fn known(&self) -> &LastGoodAnswer {
         &self.known
     }
 
@@ -73,7 +73,12 @@ impl NameState {
     }
 
     /// Takes in what a look-up found out at `now`.
-    pub(crate) fn handle_answers(&mut self, now: Duration, answers: Answers, rng: &mut Rng) -> Step {
+    pub(crate) fn handle_answers(
+        &mut self,
+        now: Duration,
+        answers: AddressLookup,
+        rng: &mut Rng,
+    ) -> LookupFollowup {
         let (v4, v6) = (only_usable(answers.v4), only_usable(answers.v6));
         let is_good = [&v4, &v6].into_iter().flatten().any(|records| !records.addresses.is_empty());
         if is_good { self.handle_good(now, v4, v6, rng) } else { self.handle_bad(now, fault(v4, v6), rng) }
@@ -82,10 +87,10 @@ impl NameState {
     fn handle_good(
         &mut self,
         now: Duration,
-        v4: Result<Records, LookupFault>,
-        v6: Result<Records, LookupFault>,
+        v4: Result<AddressRecords, LookupFault>,
+        v6: Result<AddressRecords, LookupFault>,
         rng: &mut Rng,
-    ) -> Step {
+    ) -> LookupFollowup {
         let ttl = [&v4, &v6].into_iter().flatten().filter(|records| !records.addresses.is_empty());
         let ttl = ttl.map(|records| records.ttl).min().unwrap_or_default();
         let mut delay = self.spread(ttl, self.config.refresh_max, rng);
@@ -103,10 +108,10 @@ impl NameState {
         let news = (self.failures_in_row > 0).then_some(News::Recovered);
         self.failures_in_row = 0;
         self.warned_at = None;
-        Step { delay, fault: None, news }
+        LookupFollowup { delay, fault: None, news }
     }
 
-    fn handle_bad(&mut self, now: Duration, fault: LookupFault, rng: &mut Rng) -> Step {
+    fn handle_bad(&mut self, now: Duration, fault: LookupFault, rng: &mut Rng) -> LookupFollowup {
         let had_addresses = !self.known.is_empty();
         self.known.drop_stale(now, self.config.stale_max);
         let news = if had_addresses && self.known.is_empty() {
@@ -125,7 +130,7 @@ impl NameState {
         let delay = self.spread(doubled, self.config.refresh_max.min(FAILURE_DELAY_MAX), rng);
         let delay =
             self.known.first_stale_in(now, self.config.stale_max).map_or(delay, |left| delay.min(left));
-        Step { delay, fault: Some(fault), news }
+        LookupFollowup { delay, fault: Some(fault), news }
     }
 
     /// `delay` within its limits, moved by up to a tenth so that names don't all expire together.
@@ -138,7 +143,7 @@ impl NameState {
     }
 }
 
-impl Known {
+impl LastGoodAnswer {
     /// Whether there are addresses that were good at some time in the last `memory`.
     pub(crate) fn was_good_within(&self, now: Duration, memory: Duration) -> bool {
         let filled = [&self.v4, &self.v6].into_iter().filter(|family| !family.addresses.is_empty());
@@ -173,7 +178,7 @@ impl Family {
 
 /// Leaves out what nobody can connect to, or what would mean this very machine by accident; sorts, so that
 /// the same addresses in another order are the same answer.
-fn only_usable(answer: Result<Records, LookupFault>) -> Result<Records, LookupFault> {
+fn only_usable(answer: Result<AddressRecords, LookupFault>) -> Result<AddressRecords, LookupFault> {
     let mut records = answer?;
     records.addresses.retain(|address| {
         let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
@@ -186,7 +191,7 @@ fn only_usable(answer: Result<Records, LookupFault>) -> Result<Records, LookupFa
 }
 
 /// Of two families without an address, the reason that says more.
-fn fault(v4: Result<Records, LookupFault>, v6: Result<Records, LookupFault>) -> LookupFault {
+fn fault(v4: Result<AddressRecords, LookupFault>, v6: Result<AddressRecords, LookupFault>) -> LookupFault {
     v4.err().or_else(|| v6.err()).unwrap_or(LookupFault::NoAddress)
 }
 

@@ -15,9 +15,9 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::client::{self, Answers};
+use super::client::{self, AddressLookup};
 use super::follow::Resolution;
-use super::name::Known;
+use super::name::LastGoodAnswer;
 use super::source::{ClientSource, Parse};
 use crate::config::{ClusterConfig, DnsConfig};
 
@@ -27,7 +27,7 @@ use crate::config::{ClusterConfig, DnsConfig};
 /// configuration starts with them when it takes over a name, even while no name server answers.
 #[derive(Clone)]
 pub struct Resolver {
-    shared: Arc<Shared>,
+    shared: Arc<ResolverState>,
 }
 
 /// Why there is no resolver.
@@ -39,11 +39,11 @@ pub enum ResolveError {
 }
 
 /// What the tasks of all names share.
-pub(super) struct Shared {
+pub(super) struct ResolverState {
     source: ClientSource,
     started: Instant,
     lookups: Semaphore,
-    remembered: Mutex<HashMap<AskedName, Arc<Mutex<Known>>>>,
+    remembered: Mutex<HashMap<AskedName, Arc<Mutex<LastGoodAnswer>>>>,
     has_route: fn(IpAddr) -> bool,
 }
 
@@ -75,7 +75,7 @@ impl Resolver {
     }
 
     fn new(source: Result<ClientSource, NetError>) -> Result<Self, ResolveError> {
-        let shared = Shared {
+        let shared = ResolverState {
             source: source.map_err(ResolveError::Client)?,
             started: Instant::now(),
             lookups: Semaphore::new(LOOKUPS_MAX),
@@ -99,9 +99,14 @@ impl Resolver {
     }
 }
 
-impl Shared {
+impl ResolverState {
     /// Looks up a name, by `own` where a cluster has name servers of its own.
-    pub(super) async fn look_up(&self, own: Option<&ClientSource>, host: &str, dns: &DnsConfig) -> Answers {
+    pub(super) async fn look_up(
+        &self,
+        own: Option<&ClientSource>,
+        host: &str,
+        dns: &DnsConfig,
+    ) -> AddressLookup {
         let _permit = self.lookups.acquire().await;
         client::look_up(&own.unwrap_or(&self.source).client(), host, dns).await
     }
@@ -112,7 +117,11 @@ impl Shared {
     }
 
     /// Where the last good answer of these name servers for `host` is kept, shared by all that follow it.
-    pub(super) fn remember(&self, servers: &Arc<[SocketAddr]>, host: &Arc<str>) -> Arc<Mutex<Known>> {
+    pub(super) fn remember(
+        &self,
+        servers: &Arc<[SocketAddr]>,
+        host: &Arc<str>,
+    ) -> Arc<Mutex<LastGoodAnswer>> {
         let now = self.now();
         let mut remembered = lock(&self.remembered);
         let is_full = remembered.len() >= REMEMBERED_MAX;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::{Budget, RetryBudget};
+use crate::{RetryBudget, RetryBudgetWindow};
 
 #[test]
 fn the_floor_is_there_without_any_request() {
@@ -94,16 +94,16 @@ proptest! {
     }
 }
 
-fn budget(percent: u8, floor_per_second: u32) -> Budget {
-    Budget::new(RetryBudget { percent, floor_per_second })
+fn budget(percent: u8, floor_per_second: u32) -> RetryBudgetWindow {
+    RetryBudgetWindow::new(RetryBudget { percent, floor_per_second })
 }
 
-fn requests(budget: &mut Budget, second: u64, count: u32) {
+fn requests(budget: &mut RetryBudgetWindow, second: u64, count: u32) {
     for _ in 0..count {
         budget.on_request(Duration::from_secs(second));
     }
 }
 
-fn allowed(budget: &mut Budget, second: u64, wanted: u32) -> u32 {
+fn allowed(budget: &mut RetryBudgetWindow, second: u64, wanted: u32) -> u32 {
     (0..wanted).map(|_| u32::from(budget.try_retry(Duration::from_secs(second)))).sum()
 }

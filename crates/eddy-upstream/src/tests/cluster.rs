@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::eject::{Change, out_max};
+use crate::eject::{EjectionChange, out_max};
 use crate::{
     Balance, ClusterConfig, ClusterState, EjectionConfig, EndpointId, EndpointSet, Lease, ResolvedAddress,
     ResolvedEndpoint, Rng, Tried,
@@ -14,13 +14,13 @@ use crate::{
 
 #[test]
 fn an_empty_cluster_has_nobody_to_ask() {
-    let mut world = World::new(config(Balance::RoundRobin), &[]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[]);
     assert!(world.try_select(&mut Tried::new()).is_none());
 }
 
 #[test]
 fn active_requests_are_counted_until_released() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1]);
     let first = world.select();
     let second = world.select();
     assert_eq!(world.state.endpoints()[0].active(), 2);
@@ -33,7 +33,7 @@ fn active_requests_are_counted_until_released() {
 #[test]
 fn a_retry_prefers_another_endpoint() {
     for balance in [Balance::RoundRobin, Balance::LeastRequest, Balance::Random] {
-        let mut world = World::new(config(balance), &[1, 2, 3]);
+        let mut world = ClusterFixture::new(config(balance), &[1, 2, 3]);
         for _ in 0..50 {
             let mut tried = Tried::new();
             let leases: Vec<Lease> = (0..3).map(|_| world.try_select(&mut tried).unwrap()).collect();
@@ -47,20 +47,29 @@ fn a_retry_prefers_another_endpoint() {
 
 #[test]
 fn the_caller_is_told_when_an_endpoint_goes_and_comes() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     let lease = (0..2).map(|_| world.select()).last().unwrap();
-    let changes: Vec<Change> = (0..5).map(|_| world.state.on_failure(&lease, world.now)).collect();
-    assert_eq!(changes, [Change::None, Change::None, Change::None, Change::None, Change::Ejected]);
+    let changes: Vec<EjectionChange> = (0..5).map(|_| world.state.on_failure(&lease, world.now)).collect();
+    assert_eq!(
+        changes,
+        [
+            EjectionChange::None,
+            EjectionChange::None,
+            EjectionChange::None,
+            EjectionChange::None,
+            EjectionChange::Ejected
+        ]
+    );
     world.state.release(lease);
     world.now += Duration::from_secs(10);
     let probe = (0..2).map(|_| world.select()).find(Lease::is_probe).unwrap();
-    assert_eq!(world.state.on_success(&probe, world.now), Change::Returned);
+    assert_eq!(world.state.on_success(&probe, world.now), EjectionChange::Returned);
     world.state.release(probe);
 }
 
 #[test]
 fn a_failing_endpoint_is_left_out_and_tried_again() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     world.fail_until_ejected(1);
     assert_eq!(world.ports_of(20), HashSet::from([2]));
     world.now += Duration::from_secs(10);
@@ -74,7 +83,7 @@ fn a_failing_endpoint_is_left_out_and_tried_again() {
 
 #[test]
 fn a_probe_without_outcome_leaves_the_endpoint_half_open() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     world.fail_until_ejected(1);
     world.now += Duration::from_secs(10);
     for _ in 0..2 {
@@ -86,7 +95,7 @@ fn a_probe_without_outcome_leaves_the_endpoint_half_open() {
 
 #[test]
 fn the_last_endpoint_stays() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1]);
     for _ in 0..50 {
         let lease = world.select();
         world.state.on_failure(&lease, world.now);
@@ -98,7 +107,7 @@ fn the_last_endpoint_stays() {
 
 #[test]
 fn an_update_keeps_what_is_known_of_those_that_stay() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
     world.fail_until_ejected(2);
     let (two, three) = (world.endpoint(2).id(), world.endpoint(3).id());
     let gone = world.update(&[4, 2, 9]);
@@ -113,7 +122,7 @@ fn an_update_keeps_what_is_known_of_those_that_stay() {
 
 #[test]
 fn a_lease_of_an_endpoint_that_has_gone_touches_nobody() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1]);
     let old = world.select();
     world.update(&[2]);
     let new_id = world.endpoint(2).id();
@@ -127,7 +136,7 @@ fn a_lease_of_an_endpoint_that_has_gone_touches_nobody() {
 
 #[test]
 fn an_update_that_leaves_mostly_ejected_ones_brings_some_back() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
     world.fail_until_ejected(1);
     world.now += Duration::from_secs(1);
     world.fail_until_ejected(2);
@@ -140,7 +149,7 @@ fn an_update_that_leaves_mostly_ejected_ones_brings_some_back() {
 
 #[test]
 fn an_update_changes_weights() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     let heavy = ResolvedEndpoint::new(address(1), 3);
     let light = ResolvedEndpoint::new(address(2), 1);
     world.state.update(Arc::new(EndpointSet::new([heavy, light])), world.now, &mut world.rng);
@@ -150,7 +159,7 @@ fn an_update_changes_weights() {
 
 #[test]
 fn another_configuration_keeps_health_and_counters() {
-    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     world.fail_until_ejected(1);
     let id = world.endpoint(1).id();
     world.state.reconfigure(Arc::new(config(Balance::Random)), world.now, &mut world.rng);
@@ -164,7 +173,7 @@ fn another_configuration_keeps_health_and_counters() {
 #[test]
 fn a_request_allocates_nothing() {
     for balance in [Balance::RoundRobin, Balance::LeastRequest, Balance::Random] {
-        let mut world = World::new(config(balance), &[1, 2, 3, 4, 5]);
+        let mut world = ClusterFixture::new(config(balance), &[1, 2, 3, 4, 5]);
         let counted = allocation_counter::measure(|| {
             for round in 0..500 {
                 let mut tried = Tried::new();
@@ -182,7 +191,7 @@ fn a_request_allocates_nothing() {
 }
 
 #[derive(Clone, Debug)]
-enum Event {
+enum ClusterTestEvent {
     Select,
     Succeed(usize),
     Fail(usize),
@@ -191,14 +200,14 @@ enum Event {
     Update(Vec<u16>),
 }
 
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl Strategy<Value = ClusterTestEvent> {
     prop_oneof![
-        4 => Just(Event::Select),
-        2 => any::<usize>().prop_map(Event::Succeed),
-        6 => any::<usize>().prop_map(Event::Fail),
-        3 => any::<usize>().prop_map(Event::Release),
-        1 => (0_u64..15_000).prop_map(Event::Wait),
-        1 => prop::collection::vec(1_u16..12, 0..8).prop_map(Event::Update),
+        4 => Just(ClusterTestEvent::Select),
+        2 => any::<usize>().prop_map(ClusterTestEvent::Succeed),
+        6 => any::<usize>().prop_map(ClusterTestEvent::Fail),
+        3 => any::<usize>().prop_map(ClusterTestEvent::Release),
+        1 => (0_u64..15_000).prop_map(ClusterTestEvent::Wait),
+        1 => prop::collection::vec(1_u16..12, 0..8).prop_map(ClusterTestEvent::Update),
     ]
 }
 
@@ -213,11 +222,11 @@ proptest! {
         balance in prop::sample::select(vec![Balance::RoundRobin, Balance::LeastRequest, Balance::Random]),
     ) {
         let ejection = EjectionConfig { failures: 2, percent_max, ..EjectionConfig::default() };
-        let mut world = World::new(ClusterConfig { ejection, ..config(balance) }, &ports);
+        let mut world = ClusterFixture::new(ClusterConfig { ejection, ..config(balance) }, &ports);
         let mut leases: Vec<Lease> = Vec::new();
         for event in events {
             match event {
-                Event::Select => {
+                ClusterTestEvent::Select => {
                     let has_healthy = world.state.endpoints().iter().any(|endpoint| !endpoint.is_ejected());
                     if let Some(lease) = world.try_select(&mut Tried::new()) {
                         let is_ejected = world.state.endpoint(lease.endpoint()).unwrap().is_ejected();
@@ -227,19 +236,19 @@ proptest! {
                         prop_assert!(world.state.endpoints().is_empty());
                     }
                 }
-                Event::Succeed(at) if !leases.is_empty() => {
+                ClusterTestEvent::Succeed(at) if !leases.is_empty() => {
                     world.state.on_success(&leases[at % leases.len()], world.now);
                 }
-                Event::Fail(at) if !leases.is_empty() => {
+                ClusterTestEvent::Fail(at) if !leases.is_empty() => {
                     world.state.on_failure(&leases[at % leases.len()], world.now);
                 }
-                Event::Release(at) if !leases.is_empty() => {
+                ClusterTestEvent::Release(at) if !leases.is_empty() => {
                     let lease = leases.swap_remove(at % leases.len());
                     world.state.release(lease);
                 }
-                Event::Succeed(_) | Event::Fail(_) | Event::Release(_) => {}
-                Event::Wait(ms) => world.now += Duration::from_millis(ms),
-                Event::Update(ports) => { world.update(&ports); }
+                ClusterTestEvent::Succeed(_) | ClusterTestEvent::Fail(_) | ClusterTestEvent::Release(_) => {}
+                ClusterTestEvent::Wait(ms) => world.now += Duration::from_millis(ms),
+                ClusterTestEvent::Update(ports) => { world.update(&ports); }
             }
             let ejected = world.state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
             prop_assert!(ejected <= out_max(world.state.endpoints().len(), &ejection));
@@ -287,13 +296,13 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
     assert!(workers.iter().all(|worker| worker.endpoints().iter().all(|endpoint| endpoint.has_room())));
 }
 
-struct World {
+struct ClusterFixture {
     state: ClusterState,
     rng: Rng,
     now: Duration,
 }
 
-impl World {
+impl ClusterFixture {
     fn new(config: ClusterConfig, ports: &[u16]) -> Self {
         let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
         let state = ClusterState::new(Arc::new(config), set(ports), now, &mut rng);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use crate::EjectionConfig;
-use crate::eject::{Change, Ejection, Room, out_max, room};
+use crate::eject::{Ejection, EjectionChange, Room, out_max, room};
 
 const CONFIG: EjectionConfig = EjectionConfig {
     failures: 3,
@@ -18,9 +18,9 @@ const CONFIG: EjectionConfig = EjectionConfig {
 #[test]
 fn failures_in_a_row_push_out() {
     let mut ejection = Ejection::default();
-    assert_eq!(fail(&mut ejection, 1), Change::None);
-    assert_eq!(fail(&mut ejection, 2), Change::None);
-    assert_eq!(fail(&mut ejection, 3), Change::Ejected);
+    assert_eq!(fail(&mut ejection, 1), EjectionChange::None);
+    assert_eq!(fail(&mut ejection, 2), EjectionChange::None);
+    assert_eq!(fail(&mut ejection, 3), EjectionChange::Ejected);
     assert_eq!(ejection.until(), Some(secs(13)));
     assert!(!ejection.is_available(secs(12)));
     assert!(ejection.is_available(secs(13)));
@@ -31,9 +31,9 @@ fn a_success_between_starts_the_count_again() {
     let mut ejection = Ejection::default();
     fail(&mut ejection, 1);
     fail(&mut ejection, 1);
-    assert_eq!(ejection.on_success(0, secs(1), &CONFIG), Change::None);
+    assert_eq!(ejection.on_success(0, secs(1), &CONFIG), EjectionChange::None);
     fail(&mut ejection, 1);
-    assert_eq!(fail(&mut ejection, 1), Change::None);
+    assert_eq!(fail(&mut ejection, 1), EjectionChange::None);
     assert!(!ejection.is_out());
 }
 
@@ -45,12 +45,12 @@ fn failures_are_remembered_for_a_while() {
     fail(&mut ejection, 1);
     ejection.on_success(0, secs(10), &config);
     fail(&mut ejection, 10);
-    assert_eq!(fail(&mut ejection, 10), Change::Ejected, "a success within the time forgets nothing");
+    assert_eq!(fail(&mut ejection, 10), EjectionChange::Ejected, "a success within the time forgets nothing");
     let mut ejection = Ejection::default();
     fail(&mut ejection, 1);
     fail(&mut ejection, 1);
     ejection.on_success(0, secs(11), &config);
-    assert_eq!(fail(&mut ejection, 12), Change::None, "one after it does");
+    assert_eq!(fail(&mut ejection, 12), EjectionChange::None, "one after it does");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn zero_failures_turns_ejection_off() {
     let config = EjectionConfig { failures: 0, ..CONFIG };
     let mut ejection = Ejection::default();
     for _ in 0..100 {
-        assert_eq!(ejection.on_failure(0, secs(1), Room::Free, &config), Change::None);
+        assert_eq!(ejection.on_failure(0, secs(1), Room::Free, &config), EjectionChange::None);
     }
 }
 
@@ -75,7 +75,7 @@ fn half_open_lets_one_request_through() {
 fn the_first_request_decides_for_the_better() {
     let mut ejection = ejected_at(0);
     assert!(ejection.on_select(secs(10)));
-    assert_eq!(ejection.on_success(ejection.epoch(), secs(11), &CONFIG), Change::Returned);
+    assert_eq!(ejection.on_success(ejection.epoch(), secs(11), &CONFIG), EjectionChange::Returned);
     assert!(!ejection.is_out());
 }
 
@@ -86,7 +86,10 @@ fn the_first_request_decides_for_the_worse_and_times_grow_to_a_limit() {
     for _ in 0..3 {
         let due = ejection.until().unwrap();
         assert!(ejection.on_select(due));
-        assert_eq!(ejection.on_failure(ejection.epoch(), due, Room::Full, &CONFIG), Change::EjectedAgain);
+        assert_eq!(
+            ejection.on_failure(ejection.epoch(), due, Room::Full, &CONFIG),
+            EjectionChange::EjectedAgain
+        );
         lengths.push(ejection.until().unwrap() - due);
     }
     assert_eq!(lengths, [secs(20), secs(25), secs(25)]);
@@ -105,8 +108,8 @@ fn a_lost_probe_frees_the_way_for_the_next() {
 fn outcomes_of_requests_from_before_the_ejection_change_nothing() {
     let mut ejection = ejected_at(0);
     let before = ejection;
-    assert_eq!(ejection.on_success(0, secs(1), &CONFIG), Change::None);
-    assert_eq!(ejection.on_failure(0, secs(20), Room::Free, &CONFIG), Change::None);
+    assert_eq!(ejection.on_success(0, secs(1), &CONFIG), EjectionChange::None);
+    assert_eq!(ejection.on_failure(0, secs(20), Room::Free, &CONFIG), EjectionChange::None);
     assert_eq!(ejection, before);
 }
 
@@ -114,13 +117,13 @@ fn outcomes_of_requests_from_before_the_ejection_change_nothing() {
 fn a_success_sent_while_all_are_out_brings_back_at_once() {
     let mut ejection = ejected_at(0);
     assert!(!ejection.on_select(secs(2)));
-    assert_eq!(ejection.on_success(ejection.epoch(), secs(2), &CONFIG), Change::Returned);
+    assert_eq!(ejection.on_success(ejection.epoch(), secs(2), &CONFIG), EjectionChange::Returned);
 }
 
 #[test]
 fn a_failure_sent_while_all_are_out_does_not_prolong() {
     let mut ejection = ejected_at(0);
-    assert_eq!(ejection.on_failure(ejection.epoch(), secs(9), Room::Free, &CONFIG), Change::None);
+    assert_eq!(ejection.on_failure(ejection.epoch(), secs(9), Room::Free, &CONFIG), EjectionChange::None);
     assert_eq!(ejection.until(), Some(secs(10)));
 }
 
@@ -142,9 +145,9 @@ fn past_ejections_are_lived_down() {
 fn no_room_means_no_ejection_until_there_is() {
     let mut ejection = Ejection::default();
     for _ in 0..10 {
-        assert_eq!(ejection.on_failure(0, secs(1), Room::Full, &CONFIG), Change::None);
+        assert_eq!(ejection.on_failure(0, secs(1), Room::Full, &CONFIG), EjectionChange::None);
     }
-    assert_eq!(fail(&mut ejection, 2), Change::Ejected);
+    assert_eq!(fail(&mut ejection, 2), EjectionChange::Ejected);
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn ejected_at(at: u64) -> Ejection {
     ejection
 }
 
-fn fail(ejection: &mut Ejection, at: u64) -> Change {
+fn fail(ejection: &mut Ejection, at: u64) -> EjectionChange {
     ejection.on_failure(ejection.epoch(), secs(at), Room::Free, &CONFIG)
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::balance::{Balancer, Tables};
+use crate::balance::{BalanceTables, Balancer};
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
 use crate::health::{HealthConfig, UnhealthySet};
 use crate::{
@@ -38,8 +38,8 @@ fn endpoints(tiers: &[(u8, u16, u16)]) -> Vec<EndpointState> {
 /// How many percent of requests go to each tier.
 fn shares(endpoints: &[EndpointState], percent: u32, kind: Balance) -> Vec<u32> {
     let mut rng = Rng::new(5);
-    let mut balancer =
-        Balancer::new(kind, endpoints, &Tables::default(), &mut rng).overprovisioned(endpoints, percent);
+    let mut balancer = Balancer::new(kind, endpoints, &BalanceTables::default(), &mut rng)
+        .overprovisioned(endpoints, percent);
     let tiers = endpoints.iter().map(|one| usize::from(one.terms().tier) + 1).max().unwrap_or(0);
     let mut counts = vec![0; tiers];
     for number in 0..10_000_u32 {
@@ -75,13 +75,13 @@ fn levels_bear_what_their_endpoints_can() {
     }
 }
 
-struct World {
+struct LevelsFixture {
     state: ClusterState,
     rng: Rng,
     now: Duration,
 }
 
-impl World {
+impl LevelsFixture {
     fn new(config: ClusterConfig, members: Vec<ResolvedEndpoint>) -> Self {
         let mut rng = Rng::new(1);
         let set = Arc::new(EndpointSet::new(members));
@@ -121,7 +121,7 @@ fn of_a_priority_eddys_own_zone_is_first() {
         // Where it stands is not said: it is as near as any.
         member(4, 0, None),
     ];
-    let mut world = World::new(config, members);
+    let mut world = LevelsFixture::new(config, members);
     assert_eq!(world.chosen(100), HashMap::from([("1".into(), 50), ("4".into(), 50)]));
     world.unwell(&[1, 4]);
     assert_eq!(world.chosen(100), HashMap::from([("2".into(), 100)]));
@@ -138,7 +138,7 @@ fn an_endpoint_warms_up_from_a_tenth_to_its_whole_share() {
         let slow_start = Some(Duration::from_secs(100));
         let config = ClusterConfig { balance, slow_start, ..ClusterConfig::new("users", Vec::new()) };
         let members = |ports: &[u16]| ports.iter().map(|port| member(*port, 0, None)).collect::<Vec<_>>();
-        let mut world = World::new(config, members(&[1, 2]));
+        let mut world = LevelsFixture::new(config, members(&[1, 2]));
         let first = world.chosen(1000);
         assert!(first["1"] > 400 && first["2"] > 400, "where all are new none is spared: {first:?}");
         let set = Arc::new(EndpointSet::new(members(&[1, 2, 3])));
@@ -161,7 +161,7 @@ fn one_that_is_well_again_warms_up() {
         health: Some(HealthConfig::default()),
         ..ClusterConfig::new("users", Vec::new())
     };
-    let mut world = World::new(config, vec![member(1, 0, None), member(2, 0, None)]);
+    let mut world = LevelsFixture::new(config, vec![member(1, 0, None), member(2, 0, None)]);
     world.unwell(&[1]);
     world.now += Duration::from_secs(5);
     world.unwell(&[]);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::balance::{Balancer, Tables};
+use crate::balance::{BalanceTables, Balancer};
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
 use crate::{Balance, EndpointSet, Rng};
 
@@ -20,7 +20,7 @@ fn endpoints(ports: &[(u16, u32)]) -> Vec<EndpointState> {
 }
 
 fn balancer(endpoints: &[EndpointState]) -> Balancer {
-    Balancer::new(Balance::Maglev, endpoints, &Tables::default(), &mut Rng::new(1))
+    Balancer::new(Balance::Maglev, endpoints, &BalanceTables::default(), &mut Rng::new(1))
 }
 
 /// The port of the endpoint of each of so many keys.
@@ -92,7 +92,7 @@ proptest! {
     fn places_follow_the_weights_to_a_hundredth(weights in prop::collection::vec(1_u32..20, 1..30)) {
         let ports: Vec<(u16, u32)> = (1..).zip(weights.iter().copied()).collect();
         let endpoints = endpoints(&ports);
-        let counts = Tables::default().maglev_of(&endpoints).counts(endpoints.len());
+        let counts = BalanceTables::default().maglev_of(&endpoints).counts(endpoints.len());
         let total: u32 = weights.iter().sum();
         let places: u32 = counts.iter().sum();
         prop_assert_eq!(places as usize, crate::balance::MAGLEV_PLACES);

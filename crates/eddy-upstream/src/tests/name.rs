@@ -7,8 +7,10 @@ use hickory_resolver::proto::op::ResponseCode;
 use proptest::prelude::*;
 
 use crate::resolve::ADDRESSES_MAX;
-use crate::resolve::client::{Answers, LookupFault, Records};
-use crate::resolve::name::{FAILURE_DELAY_MAX, Known, NameState, News, Step, WARNING_INTERVAL};
+use crate::resolve::client::{AddressLookup, AddressRecords, LookupFault};
+use crate::resolve::name::{
+    FAILURE_DELAY_MAX, LastGoodAnswer, LookupFollowup, NameState, News, WARNING_INTERVAL,
+};
 use crate::{AddressFamilies, DnsConfig, Rng};
 
 const CONFIG: DnsConfig = DnsConfig {
@@ -23,7 +25,7 @@ const CONFIG: DnsConfig = DnsConfig {
 fn the_shortest_ttl_counts_within_limits_and_a_tenth() {
     for (ttl, least, most) in [(0, 1_000, 1_100), (60, 60_000, 66_000), (86_400, 270_000, 300_000)] {
         for seed in 0..50 {
-            let mut name = World::new(seed);
+            let mut name = NameFixture::new(seed);
             let step = name.answer(found(&["10.0.0.1"], ttl), found(&["fd00::1"], 100_000));
             let delay = u64::try_from(step.delay.as_millis()).unwrap();
             assert!((least..=most).contains(&delay), "ttl {ttl}: {delay} ms");
@@ -33,14 +35,14 @@ fn the_shortest_ttl_counts_within_limits_and_a_tenth() {
 
 #[test]
 fn another_order_is_the_same_answer() {
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.2", "10.0.0.1", "10.0.0.2"], 5), found(&["fd00::1"], 5));
     assert_eq!(name.addresses(), ["10.0.0.1", "10.0.0.2", "fd00::1"]);
 }
 
 #[test]
 fn addresses_nobody_should_connect_to_are_left_out() {
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     name.answer(
         found(&["0.0.0.0", "224.0.0.1", "255.255.255.255", "10.0.0.1"], 5),
         found(&["::", "ff02::1"], 5),
@@ -52,14 +54,14 @@ fn addresses_nobody_should_connect_to_are_left_out() {
 fn a_long_answer_is_cut() {
     let many: Vec<String> = (0..1500_u32).map(|n| format!("10.0.{}.{}", n / 250, n % 250)).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     name.answer(found(&many, 5), found(&["fd00::1"], 5));
     assert_eq!(name.addresses().len(), ADDRESSES_MAX);
 }
 
 #[test]
 fn the_last_good_answer_outlives_failures_up_to_the_limit() {
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
     for fault in
         [LookupFault::NoName, LookupFault::Timeout(secs(5)), LookupFault::Refused(ResponseCode::ServFail)]
@@ -80,7 +82,7 @@ fn the_last_good_answer_outlives_failures_up_to_the_limit() {
 
 #[test]
 fn a_name_without_addresses_counts_as_a_failure() {
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
     name.now += secs(5);
     let step = name.answer(found(&[], 5), found(&[], 5));
@@ -90,7 +92,7 @@ fn a_name_without_addresses_counts_as_a_failure() {
 
 #[test]
 fn one_family_failing_keeps_its_addresses_and_takes_the_others() {
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 60), found(&["fd00::1"], 60));
     name.now += secs(60);
     let step = name.answer(found(&["10.0.0.2"], 60), Err(LookupFault::Refused(ResponseCode::ServFail)));
@@ -101,7 +103,7 @@ fn one_family_failing_keeps_its_addresses_and_takes_the_others() {
 #[test]
 fn a_family_that_ends_is_dropped_at_once() {
     for none in [found(&[], 60), Err(LookupFault::NoName)] {
-        let mut name = World::new(0);
+        let mut name = NameFixture::new(0);
         name.answer(found(&["10.0.0.1"], 60), found(&["fd00::1"], 60));
         name.answer(found(&["10.0.0.1"], 60), none);
         assert_eq!(name.addresses(), ["10.0.0.1"]);
@@ -110,7 +112,7 @@ fn a_family_that_ends_is_dropped_at_once() {
 
 #[test]
 fn failures_are_tried_again_ever_less_often() {
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     let delays: Vec<u64> = (0..8).map(|_| name.fail().delay.as_secs()).collect();
     assert_eq!(delays[..4], [1, 2, 4, 8]);
     let limit = FAILURE_DELAY_MAX.as_secs();
@@ -121,7 +123,7 @@ fn failures_are_tried_again_ever_less_often() {
 
 #[test]
 fn a_lasting_failure_is_mentioned_now_and_then() {
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     let mut mentioned = 0;
     for _ in 0..600 {
         mentioned += u32::from(name.fail().news.is_some());
@@ -135,7 +137,7 @@ fn a_lasting_failure_is_mentioned_now_and_then() {
 
 #[test]
 fn what_is_known_from_before_is_used_unless_too_old() {
-    let mut name = World::new(0);
+    let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
     let known = name.state.known().clone();
     let later = |now| NameState::new(CONFIG, known.clone(), now).addresses().len();
@@ -153,7 +155,7 @@ proptest! {
     ) {
         let refresh_min = Duration::from_millis(refresh_min_ms);
         let config = DnsConfig { refresh_min, refresh_max: refresh_min + Duration::from_millis(refresh_more_ms), ..CONFIG };
-        let mut name = World { state: NameState::new(config, Known::default(), secs(0)), ..World::new(seed) };
+        let mut name = NameFixture { state: NameState::new(config, LastGoodAnswer::default(), secs(0)), ..NameFixture::new(seed) };
         for (ttl, pause) in answers {
             let step = match ttl {
                 Some(ttl) => name.answer(found(&["10.0.0.1"], ttl), found(&[], 0)),
@@ -166,23 +168,27 @@ proptest! {
     }
 }
 
-struct World {
+struct NameFixture {
     state: NameState,
     rng: Rng,
     now: Duration,
 }
 
-impl World {
+impl NameFixture {
     fn new(seed: u64) -> Self {
         let now = secs(10);
-        Self { state: NameState::new(CONFIG, Known::default(), now), rng: Rng::new(seed), now }
+        Self { state: NameState::new(CONFIG, LastGoodAnswer::default(), now), rng: Rng::new(seed), now }
     }
 
-    fn answer(&mut self, v4: Result<Records, LookupFault>, v6: Result<Records, LookupFault>) -> Step {
-        self.state.handle_answers(self.now, Answers { v4, v6 }, &mut self.rng)
+    fn answer(
+        &mut self,
+        v4: Result<AddressRecords, LookupFault>,
+        v6: Result<AddressRecords, LookupFault>,
+    ) -> LookupFollowup {
+        self.state.handle_answers(self.now, AddressLookup { v4, v6 }, &mut self.rng)
     }
 
-    fn fail(&mut self) -> Step {
+    fn fail(&mut self) -> LookupFollowup {
         self.answer(Err(LookupFault::NoName), Err(LookupFault::NoName))
     }
 
@@ -191,9 +197,9 @@ impl World {
     }
 }
 
-fn found(addresses: &[&str], ttl: u32) -> Result<Records, LookupFault> {
+fn found(addresses: &[&str], ttl: u32) -> Result<AddressRecords, LookupFault> {
     let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
-    Ok(Records { addresses, ttl: secs(ttl.into()) })
+    Ok(AddressRecords { addresses, ttl: secs(ttl.into()) })
 }
 
 fn secs(seconds: u64) -> Duration {

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 /// Serves until dropped.
 pub(super) struct DnsStub {
     pub(super) address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<DnsStubState>,
     _tasks: JoinSet<()>,
 }
 
@@ -54,7 +54,7 @@ impl DnsStub {
             }
         };
         let address = udp.local_addr().unwrap();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(DnsStubState {
             saying: Mutex::new(saying),
             udp_questions: AtomicUsize::new(0),
             tcp_questions: AtomicUsize::new(0),
@@ -82,13 +82,13 @@ impl Zone {
     }
 }
 
-struct Shared {
+struct DnsStubState {
     saying: Mutex<Saying>,
     udp_questions: AtomicUsize,
     tcp_questions: AtomicUsize,
 }
 
-async fn serve_udp(socket: UdpSocket, shared: Arc<Shared>) {
+async fn serve_udp(socket: UdpSocket, shared: Arc<DnsStubState>) {
     let mut bytes = vec![0; 4096];
     loop {
         let Ok((len, peer)) = socket.recv_from(&mut bytes).await else { continue };
@@ -100,7 +100,7 @@ async fn serve_udp(socket: UdpSocket, shared: Arc<Shared>) {
     }
 }
 
-async fn serve_tcp(listener: TcpListener, shared: Arc<Shared>) {
+async fn serve_tcp(listener: TcpListener, shared: Arc<DnsStubState>) {
     let mut connections = JoinSet::new();
     loop {
         if let Ok((stream, _)) = listener.accept().await {
@@ -109,7 +109,7 @@ async fn serve_tcp(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn serve_connection(mut stream: TcpStream, shared: Arc<Shared>) {
+async fn serve_connection(mut stream: TcpStream, shared: Arc<DnsStubState>) {
     while let Ok(len) = stream.read_u16().await {
         let mut query = vec![0; len.into()];
         if stream.read_exact(&mut query).await.is_err() {

@@ -32,12 +32,17 @@ pub(super) async fn serve(mut stream: TcpStream, pages: Arc<dyn Pages>) -> io::R
         let length = match parsed {
             Ok(length) => length,
             Err(fault) => {
-                return answer(&mut stream, &refusal(fault.status(), fault.reason()), Answer::LAST).await;
+                return answer(
+                    &mut stream,
+                    &refusal(fault.status(), fault.reason()),
+                    AdminResponseOptions::LAST,
+                )
+                .await;
             }
         };
         // A body is not read, so the connection ends after the answer.
         let has_body = !matches!(head.body, RequestBody::None | RequestBody::Length(0));
-        let how = Answer {
+        let how = AdminResponseOptions {
             version: head.version,
             keep_alive: head.keep_alive && !has_body,
             is_head: head.method == Method::Head,
@@ -79,17 +84,17 @@ async fn read_head(
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Answer {
+struct AdminResponseOptions {
     version: Version,
     keep_alive: bool,
     is_head: bool,
 }
 
-impl Answer {
+impl AdminResponseOptions {
     const LAST: Self = Self { version: Version::Http11, keep_alive: false, is_head: false };
 }
 
-async fn answer(stream: &mut TcpStream, page: &Page, how: Answer) -> io::Result<()> {
+async fn answer(stream: &mut TcpStream, page: &Page, how: AdminResponseOptions) -> io::Result<()> {
     let mut out = Vec::with_capacity(page.body.len() + 256);
     let date = format_date(eddy_io::unix_seconds());
     let reply = LocalReply {

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::server::*;
 
-struct Echo;
+struct EchoPages;
 
-impl Pages for Echo {
+impl Pages for EchoPages {
     fn page(&self, path: &[u8], query: &[u8]) -> Option<Page> {
         let body = String::from_utf8_lossy(&[path, query].concat()).into_owned();
         (path != b"/missing").then_some(Page { status: 200, content_type: "text/plain", body })
@@ -20,7 +20,7 @@ impl Pages for Echo {
 fn start() -> (AdminServer, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    (AdminServer::start(listener.into(), Arc::new(Echo)).unwrap(), address)
+    (AdminServer::start(listener.into(), Arc::new(EchoPages)).unwrap(), address)
 }
 
 /// Sends `request` and returns all that comes until the end.

@@ -17,12 +17,12 @@ use super::failure::BundleFailure;
 pub(crate) struct Go {
     /// Where Go keeps its own caches, if it would not know itself.
     environment: Vec<(&'static str, PathBuf)>,
-    target: Target,
+    target: GoBuildTarget,
 }
 
 /// What packages are linked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum GoBuildTarget {
     /// A library for eddy's own process.
     #[default]
     Library,
@@ -30,7 +30,7 @@ pub(crate) enum Target {
     Wasm,
 }
 
-impl Target {
+impl GoBuildTarget {
     /// The name of a file of this kind.
     pub(super) fn file(self, name: &str) -> String {
         match self {
@@ -86,11 +86,11 @@ impl Go {
                 }
             }
         }
-        Self { environment, target: Target::default() }
+        Self { environment, target: GoBuildTarget::default() }
     }
 
     /// The same for another target.
-    pub(crate) fn with_target(self, target: Target) -> Self {
+    pub(crate) fn with_target(self, target: GoBuildTarget) -> Self {
         Self { target, ..self }
     }
 

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, keep_newest, touch};
 use super::failure::BundleFailure;
-use super::go::{Go, Target, Toolchain, arguments, flag};
+use super::go::{Go, GoBuildTarget, Toolchain, arguments, flag};
 use super::kits::Kits;
 use super::messages::{failure_of, shown};
-use super::record::{LinkedPackage, Record, place_of};
-use super::sources::{Sources, sources_of};
+use super::record::{BundleManifest, LinkedPackage, place_of};
+use super::sources::{BundleSources, sources_of};
 use super::workspace::Workspace;
 
 /// A library with the filters of some packages.
@@ -21,7 +21,7 @@ pub(crate) struct Bundle {
     /// The file, in the cache.
     pub(crate) library: PathBuf,
     /// How it was made.
-    pub(crate) record: Record,
+    pub(crate) record: BundleManifest,
     /// Whether it was linked just now.
     pub(crate) is_fresh: bool,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Bundle {
 pub(crate) fn bundle(
     folders: &BTreeSet<&Path>,
     cache: &Cache,
-    target: Target,
+    target: GoBuildTarget,
     notice: &dyn Fn(),
 ) -> Result<Bundle, BundleFailure> {
     let folders: BTreeSet<PathBuf> =
@@ -51,7 +51,8 @@ pub(crate) fn bundle(
     for _ in 0..TRIES_MAX {
         let sources = sources_of(&workspace, &go, &toolchain, &kits, notice)?;
         let library = parent.join(target.file(&sources.key));
-        if let Some(record) = Record::beside(&library).filter(|record| record.check(&library).is_ok()) {
+        if let Some(record) = BundleManifest::beside(&library).filter(|record| record.check(&library).is_ok())
+        {
             // Not the library: a file that was modified is another one to those who have opened it.
             touch(&place_of(&library));
             return Ok(Bundle { library, record, is_fresh: false });
@@ -85,7 +86,12 @@ fn canonical(folder: &Path) -> Result<PathBuf, BundleFailure> {
 }
 
 /// Runs the compiler; the library lies in the workspace then.
-fn link(workspace: &Workspace, go: &Go, target: Target, notice: &dyn Fn()) -> Result<PathBuf, BundleFailure> {
+fn link(
+    workspace: &Workspace,
+    go: &Go,
+    target: GoBuildTarget,
+    notice: &dyn Fn(),
+) -> Result<PathBuf, BundleFailure> {
     let linked = workspace.folder.join("out").join(target.file("bundle"));
     let (output, overlay) = (flag("o", &linked), flag("overlay", &workspace.overlay()));
     let mut words =
@@ -103,10 +109,10 @@ fn link(workspace: &Workspace, go: &Go, target: Target, notice: &dyn Fn()) -> Re
 fn keep(
     linked: &Path,
     library: &Path,
-    sources: &Sources,
+    sources: &BundleSources,
     workspace: &Workspace,
     toolchain: &Toolchain,
-) -> io::Result<Record> {
+) -> io::Result<BundleManifest> {
     let bytes = fs::metadata(linked)?.len();
     fs::rename(linked, library)?;
     let linked = workspace.packages.iter().map(|(folder, path)| LinkedPackage {
@@ -115,7 +121,7 @@ fn keep(
         links: sources.linked_by(path),
     });
     let packages = workspace.imports.iter().cloned().collect();
-    let record = Record::new(&sources.key, &toolchain.version, packages, linked.collect(), bytes);
+    let record = BundleManifest::new(&sources.key, &toolchain.version, packages, linked.collect(), bytes);
     record.write(library)?;
     Ok(record)
 }
@@ -130,10 +136,10 @@ impl Bundle {
         let fresh = path.with_file_name(format!(".{name}.{}", std::process::id()));
         let written = fs::copy(&self.library, &fresh).and_then(|_| {
             // Nobody takes a library with the record of another.
-            Record::remove_beside(path)?;
+            BundleManifest::remove_beside(path)?;
             fs::rename(&fresh, path)?;
             // Where the packages lie is of no use elsewhere.
-            Record { linked: Vec::new(), ..self.record.clone() }.write(path)
+            BundleManifest { linked: Vec::new(), ..self.record.clone() }.write(path)
         });
         written.map_err(|error| {
             let _ = fs::remove_file(&fresh);

@@ -14,12 +14,12 @@ use super::workspace::OVERLAY;
 pub(super) fn failure_of(text: &str, folder: &Path) -> BundleFailure {
     let copies = copies_in(folder);
     let mut found =
-        Found { folder, copies, problems: Vec::new(), sources: BTreeMap::new(), rest: Vec::new() };
+        GoDiagnostics { folder, copies, problems: Vec::new(), sources: BTreeMap::new(), rest: Vec::new() };
     text.lines().for_each(|line| found.add(line));
     found.finish()
 }
 
-struct Found<'a> {
+struct GoDiagnostics<'a> {
     folder: &'a Path,
     /// Files that were compiled in the place of others, which they have all lines of.
     copies: BTreeMap<PathBuf, PathBuf>,
@@ -37,7 +37,7 @@ struct Placed<'a> {
     message: &'a str,
 }
 
-impl<'a> Found<'a> {
+impl<'a> GoDiagnostics<'a> {
     fn add(&mut self, line: &'a str) {
         let is_more = line.starts_with('\t');
         if let Some(last) = self.problems.last_mut().filter(|_| is_more) {

@@ -13,10 +13,10 @@ mod workspace;
 
 pub(crate) use cache::Cache;
 pub(crate) use failure::BundleFailure;
-pub(crate) use go::{Go, Target};
+pub(crate) use go::{Go, GoBuildTarget};
 pub(crate) use kits::Kits;
 pub(crate) use link::{Bundle, bundle};
-pub(crate) use module::{Module, module_root, quoted};
-pub(crate) use record::{LinkedPackage, Record};
+pub(crate) use module::{GoModule, module_root, quoted};
+pub(crate) use record::{BundleManifest, LinkedPackage};
 pub(crate) use sources::hashed;
 pub(crate) use workspace::{ENVOY, KIT, sums};

@@ -12,7 +12,7 @@ use super::messages::failure_of;
 
 /// A module on this machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Module {
+pub(crate) struct GoModule {
     /// Where its go.mod lies.
     pub(crate) folder: PathBuf,
     /// What it calls itself.
@@ -42,11 +42,11 @@ pub(super) struct Replaced {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct ModuleFile {
-    module: Option<Version>,
+    module: Option<GoModuleVersion>,
     #[serde(default)]
     go: String,
     #[serde(default)]
-    require: Option<Vec<Version>>,
+    require: Option<Vec<GoModuleVersion>>,
     #[serde(default)]
     replace: Option<Vec<Replace>>,
 }
@@ -69,19 +69,19 @@ struct Use {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Replace {
-    old: Version,
-    new: Version,
+    old: GoModuleVersion,
+    new: GoModuleVersion,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Version {
+struct GoModuleVersion {
     path: String,
     #[serde(default)]
     version: String,
 }
 
-impl Module {
+impl GoModule {
     /// Reads the module whose go.mod lies in `folder`, and the workspace that it is part of.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl Module {
     }
 }
 
-impl Module {
+impl GoModule {
     /// Whether the module, or its workspace, says what takes the place of another.
     pub(crate) fn has_replaced(&self, path: &str) -> bool {
         self.neighbours.contains_key(path) || self.replaces.keys().any(|old| old.path == path)

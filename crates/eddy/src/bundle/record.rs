@@ -12,7 +12,7 @@ use super::kits::KITS_VERSION;
 
 /// The record of a bundle, a JSON file beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct BundleManifest {
     /// Version of the contract between eddy and its libraries.
     pub(crate) abi: u32,
     /// Names everything that the library was made of.
@@ -41,7 +41,7 @@ pub(crate) struct LinkedPackage {
     pub(crate) links: BTreeSet<String>,
 }
 
-impl Record {
+impl BundleManifest {
     pub(super) fn new(
         key: &str,
         go: &str,

@@ -17,7 +17,7 @@ use super::workspace::Workspace;
 /// A package that is compiled, as `go list` tells it.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
-struct Package {
+struct GoPackage {
     import_path: String,
     dir: PathBuf,
     standard: bool,
@@ -46,14 +46,14 @@ struct ModuleOf {
 }
 
 /// What a library is made of.
-pub(super) struct Sources {
+pub(super) struct BundleSources {
     /// Names the library: it is another as soon as the library would be.
     pub(super) key: String,
     /// By import path, what each package imports that is no part of Go.
     imports: BTreeMap<String, Vec<String>>,
 }
 
-impl Sources {
+impl BundleSources {
     /// The import paths of a package and of all that it imports, directly or by way of others.
     pub(super) fn linked_by(&self, package: &str) -> BTreeSet<String> {
         let mut linked = BTreeSet::from([package.to_owned()]);
@@ -82,7 +82,7 @@ pub(super) fn sources_of(
     toolchain: &Toolchain,
     kits: &Kits,
     notice: &dyn Fn(),
-) -> Result<Sources, BundleFailure> {
+) -> Result<BundleSources, BundleFailure> {
     let overlay = flag("overlay", &workspace.overlay());
     let mut words: Vec<&OsStr> = vec!["list".as_ref(), "-mod=mod".as_ref()];
     if workspace.has_overlay {
@@ -102,7 +102,7 @@ pub(super) fn sources_of(
     }
     let kits = kits.folder("");
     let mut imports = BTreeMap::new();
-    for package in serde_json::Deserializer::from_slice(&ran.output).into_iter::<Package>() {
+    for package in serde_json::Deserializer::from_slice(&ran.output).into_iter::<GoPackage>() {
         let package = package.map_err(|error| {
             BundleFailure::new(format!("`go list` says what cannot be read: {error}"), None)
         })?;
@@ -116,7 +116,7 @@ pub(super) fn sources_of(
     // What is a part of Go or a kit registers no filter.
     let known: BTreeSet<String> = imports.keys().cloned().collect();
     imports.values_mut().for_each(|all: &mut Vec<String>| all.retain(|import| known.contains(import)));
-    Ok(Sources { key: hash.finish(), imports })
+    Ok(BundleSources { key: hash.finish(), imports })
 }
 
 /// A hash of these parts.
@@ -136,7 +136,7 @@ impl Hash {
         self.0.update(part);
     }
 
-    fn add_package(&mut self, package: &Package) -> Result<(), (PathBuf, std::io::Error)> {
+    fn add_package(&mut self, package: &GoPackage) -> Result<(), (PathBuf, std::io::Error)> {
         self.add(&package.import_path);
         let module = package.module.as_ref().map(|module| module.replace.as_deref().unwrap_or(module));
         if let Some(module) =
@@ -162,7 +162,7 @@ impl Hash {
     }
 }
 
-impl Package {
+impl GoPackage {
     fn files(&self) -> impl Iterator<Item = &String> {
         let kinds =
             [&self.go_files, &self.cgo_files, &self.c_files, &self.cxx_files, &self.h_files, &self.s_files];

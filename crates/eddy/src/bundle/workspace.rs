@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, keep_newest, touch};
 use super::failure::BundleFailure;
-use super::go::{Go, Target, arguments, flag};
+use super::go::{Go, GoBuildTarget, arguments, flag};
 use super::kits::Kits;
 use super::messages::failure_of;
-use super::module::{GO_MIN, Module, Replaced, module_root, quoted, version_numbers};
+use super::module::{GO_MIN, GoModule, Replaced, module_root, quoted, version_numbers};
 use super::sources::hashed;
 
 /// A folder with a generated main module; locked as long as this lives.
@@ -39,12 +39,12 @@ impl Workspace {
         kits: &Kits,
         cache: &Cache,
     ) -> Result<Self, BundleFailure> {
-        let mut modules: BTreeMap<PathBuf, Module> = BTreeMap::new();
+        let mut modules: BTreeMap<PathBuf, GoModule> = BTreeMap::new();
         let mut packages = Vec::new();
         for folder in folders {
             let root = root_of(folder)?;
             if !modules.contains_key(&root) {
-                modules.insert(root.clone(), Module::read(go, &root)?);
+                modules.insert(root.clone(), GoModule::read(go, &root)?);
             }
             if let (Some(module), Ok(below)) = (modules.get(&root), folder.strip_prefix(&root)) {
                 let below = below.to_string_lossy();
@@ -54,7 +54,7 @@ impl Workspace {
             }
         }
         let imports: BTreeSet<String> = packages.iter().map(|(_, path)| path.clone()).collect();
-        let modules: Vec<Module> = modules.into_values().collect();
+        let modules: Vec<GoModule> = modules.into_values().collect();
         let parent = cache.folder("work")?;
         let name = hashed(folders.iter().map(|folder| folder.as_os_str().as_encoded_bytes()));
         let folder = parent.join(name);
@@ -81,7 +81,7 @@ impl Workspace {
         words.extend(programs.iter().map(|program| program.as_os_str()));
         let folder = kits.folder("go-envoy");
         // This program runs here, whatever the packages are linked for.
-        let ran = go.clone().with_target(Target::Library).run(&folder, &words, &|| ())?;
+        let ran = go.clone().with_target(GoBuildTarget::Library).run(&folder, &words, &|| ())?;
         if ran.is_well { Ok(()) } else { Err(failure_of(&ran.errors, &folder)) }
     }
 }
@@ -102,7 +102,7 @@ fn fill(
     folder: &Path,
     manifest: &str,
     imports: &BTreeSet<String>,
-    modules: &[Module],
+    modules: &[GoModule],
     kits: &Kits,
 ) -> io::Result<File> {
     fs::create_dir_all(folder)?;
@@ -128,7 +128,7 @@ fn fill(
 
 /// The go.mod: what the modules of the packages say of replacements counts only in the main module, so that it is said
 /// again here.
-fn manifest(modules: &[Module], kits: &Kits) -> Result<String, BundleFailure> {
+fn manifest(modules: &[GoModule], kits: &Kits) -> Result<String, BundleFailure> {
     let mut replaces: BTreeMap<Replaced, String> = BTreeMap::new();
     for module in modules {
         for (old, new) in &module.replaces {
@@ -155,7 +155,7 @@ fn manifest(modules: &[Module], kits: &Kits) -> Result<String, BundleFailure> {
     for (path, folder) in &own {
         folders.insert(path, folder);
     }
-    let newest = modules.iter().map(Module::go_at_least).max_by_key(|go| version_numbers(go));
+    let newest = modules.iter().map(GoModule::go_at_least).max_by_key(|go| version_numbers(go));
     let mut out =
         format!("module eddy.invalid/bundle\n\ngo {}\n\nrequire {KIT} v0.0.0\n", newest.unwrap_or(GO_MIN));
     // Writing to a string never fails.
@@ -173,7 +173,7 @@ fn manifest(modules: &[Module], kits: &Kits) -> Result<String, BundleFailure> {
 }
 
 /// Sums that are known already need not be asked for.
-pub(crate) fn sums(modules: &[Module], kits: &Kits) -> String {
+pub(crate) fn sums(modules: &[GoModule], kits: &Kits) -> String {
     let own = kits.folder("go-envoy").join("go.sum");
     let files = modules.iter().flat_map(|module| &module.sums).chain([&own]);
     let texts: Vec<String> = files.filter_map(|file| fs::read_to_string(file).ok()).collect();

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 use anyhow::Context;
-use eddy_acme::{Agent, Settings};
-use eddy_config::{Config, FilterConfig, Problem, version_of};
-use eddy_filter::{FilterSet, Host, Level};
+use eddy_acme::{AcmeSettings, Agent};
+use eddy_config::{FilterConfig, GatewayConfig, Problem, version_of};
+use eddy_filter::{FilterLogLevel, FilterSet, HostApi};
 use eddy_guest::ReclaimQueue;
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, Gateway, Ready};
@@ -22,7 +22,7 @@ use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
 use super::status::{InForce, Status};
 use super::stderr_capture::StderrCapture;
-use super::taken::{Taken, Wanted, role_name, wanted_by};
+use super::taken::{AcquiredSockets, SocketRequirement, role_name, wanted_by};
 use super::tried::Tried;
 use super::unbound::{listen_again, log_unbound, next_order};
 use super::watchdog::{Watch, watch};
@@ -37,7 +37,7 @@ use crate::notify::Notifier;
 use crate::tls::{KeptTls, make_tls};
 
 /// What the engine works with.
-pub(super) struct Engine {
+pub(super) struct ConfigEngine {
     /// The configuration files.
     pub(super) source: FileSource,
     /// The last good configuration of the process before, for use when the files are broken.
@@ -67,8 +67,8 @@ pub(super) struct Engine {
 }
 
 /// An engine whose gateway serves.
-pub(super) struct Running {
-    engine: Engine,
+pub(super) struct RunningConfigEngine {
+    engine: ConfigEngine,
     gateway: Arc<Gateway>,
     status: Arc<Status>,
     admin: Option<AdminServer>,
@@ -96,7 +96,7 @@ enum Reload {
 
 /// What the main thread needs of a gateway that serves.
 #[derive(Clone)]
-pub(super) struct Serving {
+pub(super) struct GatewayHandles {
     pub(super) gateway: Arc<Gateway>,
     pub(super) status: Arc<Status>,
     pub(super) host: Arc<FilterHost>,
@@ -134,12 +134,12 @@ pub(super) enum StartError {
     Other(anyhow::Error),
 }
 
-impl Engine {
+impl ConfigEngine {
     /// Reads the configuration and starts the gateway.
     ///
     /// # Errors
     /// A [`StartError`]; nothing runs then.
-    pub(super) fn start(mut self) -> Result<Running, StartError> {
+    pub(super) fn start(mut self) -> Result<RunningConfigEngine, StartError> {
         let (loaded, is_last_good) = self.first_config()?;
         let config = Arc::clone(&loaded.config);
         self.log.set(self.log_choice.weighed_against(&config.log));
@@ -162,7 +162,8 @@ impl Engine {
         let quarantined = quarantined_in(&config, &maker);
         let wanted = wanted_by(&config);
         self.sockets.prepare(&wanted.iter().map(|wanted| wanted.key.clone()).collect::<Vec<_>>());
-        let taken = Taken::acquire(&mut *self.sockets, &wanted, workers, 0).map_err(StartError::Other)?;
+        let taken =
+            AcquiredSockets::acquire(&mut *self.sockets, &wanted, workers, 0).map_err(StartError::Other)?;
         log_unbound(&taken.unbound);
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
@@ -173,7 +174,7 @@ impl Engine {
         let force = InForce { config, bound: taken.bound, unbound: taken.unbound, quarantined };
         let status = Arc::new(Status::new(self.generation, force));
         status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
-        let mut running = Running {
+        let mut running = RunningConfigEngine {
             engine: self,
             gateway,
             status,
@@ -210,7 +211,7 @@ impl Engine {
     fn maker(&self, host: &Arc<FilterHost>) -> FilterMaker {
         let numbers = Arc::clone(host);
         FilterMaker {
-            host: Arc::clone(host) as Arc<dyn Host>,
+            host: Arc::clone(host) as Arc<dyn HostApi>,
             number: Box::new(move |name| numbers.number(name)),
             reclaim_queue: self.reclaim_queue.clone(),
             observe: Box::new(|filter| tracing::debug!(filter, "making a filter")),
@@ -241,7 +242,7 @@ impl Engine {
     }
 
     /// Has certificates ordered: these and no others.
-    fn follow_orders(&self, orders: Option<Settings>) {
+    fn follow_orders(&self, orders: Option<AcmeSettings>) {
         if let Err(error) = self.acme.follow(orders) {
             tracing::error!(%error, "no certificate can be ordered");
         }
@@ -270,10 +271,10 @@ impl Engine {
     }
 }
 
-impl Running {
+impl RunningConfigEngine {
     /// What the main thread needs of it.
-    pub(super) fn serving(&self) -> Serving {
-        Serving {
+    pub(super) fn serving(&self) -> GatewayHandles {
+        GatewayHandles {
             gateway: Arc::clone(&self.gateway),
             status: Arc::clone(&self.status),
             host: Arc::clone(&self.host),
@@ -469,10 +470,10 @@ impl Running {
     fn put_in_force(&mut self, loaded: &Loaded, ready: &Ready) -> anyhow::Result<()> {
         let before = self.status.force();
         let config = Arc::clone(&loaded.config);
-        let (kept, missing): (Vec<Wanted>, Vec<Wanted>) =
+        let (kept, missing): (Vec<SocketRequirement>, Vec<SocketRequirement>) =
             wanted_by(&config).into_iter().partition(|wanted| before.bound.contains_key(&wanted.key));
         let served = kept.iter().filter(|kept| kept.key.role == SocketRole::Listener).count();
-        let taken = Taken::acquire(&mut *self.engine.sockets, &missing, self.workers, served)?;
+        let taken = AcquiredSockets::acquire(&mut *self.engine.sockets, &missing, self.workers, served)?;
         log_unbound(&taken.unbound);
         if let Err(error) = self.gateway.reload(Arc::clone(&config), ready, taken.sockets) {
             self.engine.sockets.release(missing.into_iter().map(|missing| missing.key).collect());
@@ -555,26 +556,26 @@ impl Running {
 }
 
 /// The filters of a configuration that are not entered.
-fn quarantined_in(config: &Config, maker: &FilterMaker) -> Vec<Quarantined> {
+fn quarantined_in(config: &GatewayConfig, maker: &FilterMaker) -> Vec<Quarantined> {
     held(config, &maker.quarantined).into_iter().map(|(_, held)| held.clone()).collect()
 }
 
 /// Workers for `config`: as configured, or one a core that this process may use.
-fn worker_count(config: &Config) -> usize {
+fn worker_count(config: &GatewayConfig) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     config.workers.map_or_else(cores, usize::from).clamp(1, WORKERS_MAX)
 }
 
 /// The least level of records that filters need not write in vain.
-fn level_of(choice: LogChoice, config: &Config) -> Level {
+fn level_of(choice: LogChoice, config: &GatewayConfig) -> FilterLogLevel {
     let level = choice.weighed_against(&config.log).level.into_level();
     match level.map(|level| level.as_str()) {
-        None => Level::Off,
-        Some("ERROR") => Level::Error,
-        Some("WARN") => Level::Warn,
-        Some("INFO") => Level::Info,
-        Some("DEBUG") => Level::Debug,
-        Some(_) => Level::Trace,
+        None => FilterLogLevel::Off,
+        Some("ERROR") => FilterLogLevel::Error,
+        Some("WARN") => FilterLogLevel::Warn,
+        Some("INFO") => FilterLogLevel::Info,
+        Some("DEBUG") => FilterLogLevel::Debug,
+        Some(_) => FilterLogLevel::Trace,
     }
 }
 

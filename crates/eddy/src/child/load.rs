@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eddy_config::{Config, Leniency, Problem, Severity, SourceText, version_of};
+use eddy_config::{GatewayConfig, Leniency, Problem, Severity, SourceText, version_of};
 use eddy_source::{FileSource, Rejected};
 
-use crate::bundle::Target;
+use crate::bundle::GoBuildTarget;
 use crate::filters::{FilterProblem, folders_of, link_packages, name_library, probe, problems_of};
 use crate::tls::{ReadTls, TlsFiles, advise};
 
@@ -15,7 +15,7 @@ use crate::tls::{ReadTls, TlsFiles, advise};
 #[derive(Debug)]
 pub(crate) struct Loaded {
     /// The configuration.
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: Arc<GatewayConfig>,
     /// The texts it was made of.
     pub(crate) sources: Vec<SourceText>,
     /// What may be other than it was meant.
@@ -64,7 +64,7 @@ pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
 /// Where there are packages, a tenth of a second, or the time of a compiler.
 pub(super) fn linked(mut loaded: Loaded) -> Result<Loaded, Rejected> {
     let notice = || tracing::info!("Go packages are being linked");
-    match link_packages(Arc::make_mut(&mut loaded.config), None, Target::Library, &notice) {
+    match link_packages(Arc::make_mut(&mut loaded.config), None, GoBuildTarget::Library, &notice) {
         Ok(bundle) => Ok(Loaded { bundle: bundle.map(|bundle| bundle.library), ..loaded }),
         Err(failure) => {
             let Loaded { config, mut sources, .. } = loaded;

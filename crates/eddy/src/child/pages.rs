@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
-use eddy_filter::{FailurePolicy, Host};
+use eddy_filter::{FailurePolicy, HostApi};
 use eddy_io::monotonic_ms;
 use eddy_proxy::stats::FilterView as ReportedFilter;
 use serde::Serialize;
 
-use super::engine::Serving;
+use super::engine::GatewayHandles;
 use super::orders::write_orders;
 use super::taken::role_name;
 use crate::admin::{Page, Pages};
@@ -19,7 +19,7 @@ use crate::filters::{library_figures, write_metrics};
 
 /// Shows one gateway process.
 pub(super) struct GatewayPages {
-    pub(super) serving: Serving,
+    pub(super) serving: GatewayHandles,
 }
 
 impl Pages for GatewayPages {

@@ -17,7 +17,7 @@ use eddy_source::{FileSource, Watcher};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::level_filters::LevelFilter;
 
-use super::engine::{Engine, EngineCommand, Serving, StartError, stay_for_ever};
+use super::engine::{ConfigEngine, EngineCommand, GatewayHandles, StartError, stay_for_ever};
 use super::load::log_problems;
 use super::mailbox::{Events, Mailbox, mailbox};
 use super::predecessors::{Predecessors, absolute};
@@ -29,7 +29,7 @@ use crate::control::{
 };
 use crate::log::{Log, LogSettings};
 use crate::notify::Notifier;
-use crate::signals::{Request, Signals};
+use crate::signals::{SignalAction, Signals};
 use crate::terminal;
 use crate::tls::KeptTls;
 
@@ -87,7 +87,7 @@ impl LogChoice {
 /// Runs a gateway process to its end and returns its exit code.
 pub(crate) fn run(options: ChildOptions) -> u8 {
     let log = options.log.clone();
-    let code = match Process::start(options) {
+    let code = match GatewayMain::start(options) {
         Ok(process) => process.run(&log),
         Err(error) => {
             tracing::error!("{error:#}");
@@ -99,23 +99,23 @@ pub(crate) fn run(options: ChildOptions) -> u8 {
 }
 
 /// What other threads report.
-enum Event {
-    Serving(Serving),
+enum GatewayEvent {
+    Serving(GatewayHandles),
     NotServing(StartError),
     Drained,
     EngineGone,
 }
 
-struct Process {
+struct GatewayMain {
     signals: Signals,
     is_log_json: bool,
     parent: Option<Arc<Channel>>,
     reason: StartReason,
     answers: Sender<Lent>,
     orders: Sender<EngineCommand>,
-    events: Events<Event>,
-    mailbox: Mailbox<Event>,
-    serving: Option<Serving>,
+    events: Events<GatewayEvent>,
+    mailbox: Mailbox<GatewayEvent>,
+    serving: Option<GatewayHandles>,
     succession: Succession,
     /// The absolute paths of the configuration.
     configs: Vec<String>,
@@ -123,7 +123,7 @@ struct Process {
     exit: Option<u8>,
 }
 
-impl Process {
+impl GatewayMain {
     fn start(options: ChildOptions) -> anyhow::Result<Self> {
         let (mailbox, events) = mailbox()?;
         let (answers, lent) = channel();
@@ -152,7 +152,7 @@ impl Process {
         // Before the first load, so that no change between the two is missed.
         let watcher = source.watch();
         let burials = orders.clone();
-        let engine = Engine {
+        let engine = ConfigEngine {
             source,
             last_good: welcome.last_good,
             generation: welcome.generation,
@@ -176,12 +176,12 @@ impl Process {
             let _gone = Gone(reports.clone());
             match engine.start() {
                 Ok(running) => {
-                    reports.post(Event::Serving(running.serving()));
+                    reports.post(GatewayEvent::Serving(running.serving()));
                     running.run(&work);
                 }
                 Err(error) => {
                     drop(work);
-                    reports.post(Event::NotServing(error));
+                    reports.post(GatewayEvent::NotServing(error));
                     stay_for_ever();
                 }
             }
@@ -209,7 +209,7 @@ impl Process {
     fn run(mut self, log: &Log) -> ! {
         loop {
             self.wait();
-            let requests: Vec<Request> = iter::from_fn(|| self.signals.next()).collect();
+            let requests: Vec<SignalAction> = iter::from_fn(|| self.signals.next()).collect();
             // Before what they ask is done: whoever sends a signal because the parent has gone is to be heard.
             self.handle_messages();
             for request in requests {
@@ -240,19 +240,21 @@ impl Process {
         let _ = poll(&mut watched, timeout.as_ref());
     }
 
-    fn handle_signal(&mut self, request: Request) {
+    fn handle_signal(&mut self, request: SignalAction) {
         if self.parent.is_some() {
             // A terminal or a service manager signals the whole group; the parent is in it and decides for both.
             tracing::debug!(?request, "signal left to the parent process");
             return;
         }
         match request {
-            Request::Reload => self.order(EngineCommand::Reload),
-            Request::ReopenLogs => self.reopen_logs(),
-            Request::HandOver => tracing::warn!("hand-over refused: there is no parent process to do it"),
-            Request::Drain if self.is_draining => self.exit = Some(0),
-            Request::Drain => self.drain(),
-            Request::ChildEnded => {}
+            SignalAction::Reload => self.order(EngineCommand::Reload),
+            SignalAction::ReopenLogs => self.reopen_logs(),
+            SignalAction::HandOver => {
+                tracing::warn!("hand-over refused: there is no parent process to do it")
+            }
+            SignalAction::Drain if self.is_draining => self.exit = Some(0),
+            SignalAction::Drain => self.drain(),
+            SignalAction::ChildEnded => {}
         }
     }
 
@@ -302,7 +304,7 @@ impl Process {
     /// Answers gateway processes that want to replace this one, once its parent is gone.
     fn handle_successors(&mut self) {
         let serving = self.serving.as_ref().filter(|_| self.parent.is_none() && !self.is_draining);
-        let Some(Serving { status, .. }) = serving else { return self.succession.refuse() };
+        let Some(GatewayHandles { status, .. }) = serving else { return self.succession.refuse() };
         let state = || ServingState {
             configs: self.configs.clone(),
             addresses: status
@@ -326,21 +328,21 @@ impl Process {
         }
     }
 
-    fn handle_event(&mut self, event: Event) {
+    fn handle_event(&mut self, event: GatewayEvent) {
         match event {
-            Event::Serving(serving) => {
+            GatewayEvent::Serving(serving) => {
                 self.serving = Some(serving);
                 if self.is_draining {
                     self.is_draining = false;
                     self.drain();
                 }
             }
-            Event::NotServing(error) => {
+            GatewayEvent::NotServing(error) => {
                 self.report(&error);
                 self.exit = Some(1);
             }
-            Event::Drained => self.exit = Some(0),
-            Event::EngineGone => {
+            GatewayEvent::Drained => self.exit = Some(0),
+            GatewayEvent::EngineGone => {
                 // It only ends by a panic; the parent starts a process in its right mind.
                 self.exit.get_or_insert(70);
             }
@@ -368,7 +370,7 @@ impl Process {
             return;
         }
         // A gateway that is just starting may accept already, before this thread has heard of it. It drains then.
-        let Some(Serving { gateway, status, acme, .. }) = self.serving.clone() else { return };
+        let Some(GatewayHandles { gateway, status, acme, .. }) = self.serving.clone() else { return };
         status.is_draining.store(true, Ordering::Relaxed);
         // A successor orders from now on. Without a thread there is nothing to be ended.
         let _ = acme.follow(None);
@@ -377,7 +379,7 @@ impl Process {
         let reports = self.mailbox.clone();
         let started = thread::Builder::new().name("eddy-drain".to_owned()).spawn(move || {
             gateway.drain(timeout);
-            reports.post(Event::Drained);
+            reports.post(GatewayEvent::Drained);
         });
         if let Err(error) = started {
             tracing::error!(%error, "cannot drain; exiting at once");
@@ -427,11 +429,11 @@ fn follow_files(mut watcher: Watcher, orders: Sender<EngineCommand>) -> io::Resu
 }
 
 /// Reports the end of the thread it lives on.
-struct Gone(Mailbox<Event>);
+struct Gone(Mailbox<GatewayEvent>);
 
 impl Drop for Gone {
     fn drop(&mut self) {
-        self.0.post(Event::EngineGone);
+        self.0.post(GatewayEvent::EngineGone);
     }
 }
 

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 
 use super::predecessors::{Inherited, Predecessors};
 use crate::control::{Channel, DESCRIPTORS_PER_MESSAGE, SocketKey, SocketPlace, ToParent};
-use crate::sockets::{BindError, SocketStore, explain_in_use};
+use crate::sockets::{SocketBindError, SocketStore, explain_in_use};
 
 /// Gives out listening sockets.
 pub(super) trait SocketSource: Send {
@@ -86,7 +86,7 @@ pub(super) struct FromParent {
 }
 
 /// An answer of the parent as a whole.
-enum Answer {
+enum SocketReply {
     Sockets(BoundSockets),
     Refused { problem: String, is_in_use: bool },
 }
@@ -115,7 +115,7 @@ impl FromParent {
         Ok(())
     }
 
-    fn ask(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<Answer> {
+    fn ask(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<SocketReply> {
         self.requests += 1;
         let question = ToParent::Listen { request: self.requests, key: key.clone(), sockets: count };
         self.parent
@@ -133,11 +133,11 @@ impl FromParent {
                 Lent::Sockets { request, bound, sockets, is_last } if request == self.requests => {
                     all.extend(sockets);
                     if is_last {
-                        return Ok(Answer::Sockets(BoundSockets { bound, sockets: all }));
+                        return Ok(SocketReply::Sockets(BoundSockets { bound, sockets: all }));
                     }
                 }
                 Lent::Refused { request, problem, is_in_use } if request == self.requests => {
-                    return Ok(Answer::Refused { problem, is_in_use });
+                    return Ok(SocketReply::Refused { problem, is_in_use });
                 }
                 // A late answer to a question that was given up.
                 Lent::Sockets { .. } | Lent::Refused { .. } => {}
@@ -152,7 +152,7 @@ impl SocketSource for FromParent {
             self.give_to_parent(key, inherited?)?;
         }
         let mut answer = self.ask(key, count)?;
-        if let Answer::Refused { .. } = answer
+        if let SocketReply::Refused { .. } = answer
             && let Some(inherited) =
                 self.predecessors.as_mut().and_then(|predecessors| predecessors.wait_and_take(key))
         {
@@ -160,9 +160,9 @@ impl SocketSource for FromParent {
             answer = self.ask(key, count)?;
         }
         match answer {
-            Answer::Sockets(bound) => Ok(bound),
-            Answer::Refused { is_in_use: true, .. } => Err(NotBound::InUse(key.place.clone())),
-            Answer::Refused { problem, is_in_use: false } => Err(NotBound::Other(anyhow!(problem))),
+            SocketReply::Sockets(bound) => Ok(bound),
+            SocketReply::Refused { is_in_use: true, .. } => Err(NotBound::InUse(key.place.clone())),
+            SocketReply::Refused { problem, is_in_use: false } => Err(NotBound::Other(anyhow!(problem))),
         }
     }
 
@@ -195,7 +195,7 @@ pub(super) struct OwnSockets {
 impl SocketSource for OwnSockets {
     fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound> {
         let held = self.store.acquire(key, count).map_err(|error| {
-            if let BindError::InUse { place } = error {
+            if let SocketBindError::InUse { place } = error {
                 NotBound::InUse(place)
             } else {
                 NotBound::Other(error.into())

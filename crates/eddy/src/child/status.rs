@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use eddy_config::Config;
+use eddy_config::GatewayConfig;
 
 use crate::control::{Quarantined, SocketKey, SocketPlace};
 
@@ -30,7 +30,7 @@ pub(super) struct Status {
 #[derive(Clone, Debug)]
 pub(super) struct InForce {
     /// The configuration.
-    pub(super) config: Arc<Config>,
+    pub(super) config: Arc<GatewayConfig>,
     /// Where the sockets are, by what was configured.
     pub(super) bound: BTreeMap<SocketKey, SocketPlace>,
     /// The listeners that are not served because their addresses can't be had, and why.

@@ -26,12 +26,12 @@ pub(super) struct Succession {
 struct Successor {
     pid: i32,
     channel: Arc<Channel>,
-    claim: Claim,
+    claim: TakeoverClaim,
 }
 
 /// Progress of a successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Claim {
+enum TakeoverClaim {
     /// Has not asked to replace this process.
     None,
     /// Waits, because another successor holds the claim.
@@ -106,14 +106,14 @@ impl Succession {
 
     /// Gives the claim to the first successor that waits, if no other holds it.
     fn grant(&mut self) {
-        if self.successors.iter().any(|successor| successor.claim == Claim::Held) {
+        if self.successors.iter().any(|successor| successor.claim == TakeoverClaim::Held) {
             return;
         }
         if let Some(successor) =
-            self.successors.iter_mut().find(|successor| successor.claim == Claim::Awaited)
+            self.successors.iter_mut().find(|successor| successor.claim == TakeoverClaim::Awaited)
             && successor.channel.send(&ToSuccessor::Claimed, &[]).is_ok()
         {
-            successor.claim = Claim::Held;
+            successor.claim = TakeoverClaim::Held;
             tracing::info!(
                 successor = successor.pid,
                 "a successor is starting; this process serves on until the successor is ready"
@@ -127,7 +127,7 @@ impl Successor {
         let GatewayPeer { pid, channel } = peer;
         let state = memory_file("eddy-serving", &serde_json::to_vec(state)?)?;
         channel.send(&ToSuccessor::Orphaned { protocol: SUCCESSION_PROTOCOL }, &[state.as_fd()])?;
-        Ok(Self { pid, channel: Arc::new(channel), claim: Claim::None })
+        Ok(Self { pid, channel: Arc::new(channel), claim: TakeoverClaim::None })
     }
 
     /// Reads its messages; returns whether it is still connected.
@@ -136,20 +136,22 @@ impl Successor {
             match self.channel.receive() {
                 Ok(Received::Nothing) => return true,
                 Ok(Received::Message(ToPredecessor::Claim, _)) => {
-                    if self.claim == Claim::None {
-                        self.claim = Claim::Awaited;
+                    if self.claim == TakeoverClaim::None {
+                        self.claim = TakeoverClaim::Awaited;
                     }
                 }
-                Ok(Received::Message(ToPredecessor::Lend { key }, _)) if self.claim == Claim::Held => {
+                Ok(Received::Message(ToPredecessor::Lend { key }, _))
+                    if self.claim == TakeoverClaim::Held =>
+                {
                     requests.push(SuccessorRequest::Sockets { successor: Arc::clone(&self.channel), key });
                 }
-                Ok(Received::Message(ToPredecessor::Succeeded, _)) if self.claim == Claim::Held => {
+                Ok(Received::Message(ToPredecessor::Succeeded, _)) if self.claim == TakeoverClaim::Held => {
                     requests.push(SuccessorRequest::Drain { pid: self.pid });
                     return false;
                 }
                 // A message without the claim breaks the protocol.
                 Ok(Received::Message(..) | Received::Unknown(_) | Received::Closed) | Err(_) => {
-                    if self.claim == Claim::Held {
+                    if self.claim == TakeoverClaim::Held {
                         tracing::warn!(
                             successor = self.pid,
                             "the successor ended before it was ready; this process serves on"

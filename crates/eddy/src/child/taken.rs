@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 
-use eddy_config::{Config, ListenAddress};
+use eddy_config::{GatewayConfig, ListenAddress};
 use eddy_proxy::Sockets;
 
 use super::socket_source::SocketSource;
 use crate::control::{SocketKey, SocketPlace, SocketRole};
 
 /// Sockets that were taken for a configuration.
-pub(super) struct Taken {
+pub(super) struct AcquiredSockets {
     /// Those of listeners.
     pub(super) sockets: Sockets,
     /// That of the admin listener.
@@ -23,14 +23,14 @@ pub(super) struct Taken {
 
 /// An address that a configuration needs sockets for.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(super) struct SocketRequirement {
     /// The address.
     pub(super) key: SocketKey,
     /// Whether nothing is served without it.
     pub(super) is_required: bool,
 }
 
-impl Taken {
+impl AcquiredSockets {
     /// Sockets for all that is wanted, but for what is not required and can't be had; there is to be a listener among them,
     /// unless others are `served` already.
     ///
@@ -38,14 +38,14 @@ impl Taken {
     /// Why there are none; nothing is taken then.
     pub(super) fn acquire(
         source: &mut dyn SocketSource,
-        wanted: &[Wanted],
+        wanted: &[SocketRequirement],
         workers: usize,
         served: usize,
     ) -> anyhow::Result<Self> {
         let sockets = Sockets { by_address: HashMap::new() };
         let mut taken = Self { sockets, admin: None, bound: BTreeMap::new(), unbound: BTreeMap::new() };
         let mut first_error = None;
-        for Wanted { key, is_required } in wanted {
+        for SocketRequirement { key, is_required } in wanted {
             let count = if key.role == SocketRole::Listener { workers } else { 1 };
             match source.acquire(key, count) {
                 Ok(lent) => taken.add(key, lent.bound, lent.sockets),
@@ -85,7 +85,7 @@ impl Taken {
 }
 
 /// The addresses that a configuration needs sockets for.
-pub(super) fn wanted_by(config: &Config) -> Vec<Wanted> {
+pub(super) fn wanted_by(config: &GatewayConfig) -> Vec<SocketRequirement> {
     let listeners = config.listeners.iter().map(|listener| {
         let place = match &listener.address {
             ListenAddress::Tcp(address) => SocketPlace::Tcp(*address),
@@ -93,11 +93,11 @@ pub(super) fn wanted_by(config: &Config) -> Vec<Wanted> {
             ListenAddress::Udp(address) => SocketPlace::Udp(*address),
         };
         let key = SocketKey { role: SocketRole::Listener, place };
-        Wanted { key, is_required: listener.is_required }
+        SocketRequirement { key, is_required: listener.is_required }
     });
     let admin = config.admin.iter().map(|admin| {
         let key = SocketKey { role: SocketRole::Admin, place: SocketPlace::Tcp(admin.address) };
-        Wanted { key, is_required: true }
+        SocketRequirement { key, is_required: true }
     });
     listeners.chain(admin).collect()
 }

@@ -18,14 +18,14 @@ use crate::explain::parse_dialect;
 #[command(name = "eddy", version, max_term_width = 100, arg_required_else_help = true, after_help = AFTER_HELP)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(super) enum CliCommand {
     /// Start the gateway
     #[command(after_help = AFTER_RUN)]
-    Run(Run),
+    Run(RunArgs),
     /// Say everything that is wrong with a configuration
     #[command(after_help = AFTER_CHECK)]
     Check(Check),
@@ -34,24 +34,24 @@ pub(super) enum Command {
     Explain(Explain),
     /// List the rules in the order in which they are tried
     #[command(after_help = AFTER_ROUTES)]
-    Routes(Routes),
+    Routes(RoutesArgs),
     /// Write the routes of one dialect in another
     #[command(after_help = AFTER_CONVERT)]
     Convert(Convert),
     /// Fetch descriptors of protobuf, and tell of them as an API of HTTP
     Descriptors(Descriptors),
     /// Make, build and test filters of your own
-    Filter(Filter),
+    Filter(FilterArgs),
     /// The gateway process that `eddy run` starts
     #[command(hide = true)]
-    Gateway(Gateway),
+    Gateway(GatewayArgs),
     /// The process in which filters are tried out before they are put in force
     #[command(hide = true)]
     ProbeFilters,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Run {
+pub(super) struct RunArgs {
     /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
     /// stands alone, with what it includes, and so does a configuration of Envoy's
     #[arg(value_name = "CONFIG", required = true)]
@@ -158,7 +158,7 @@ pub(super) struct Explain {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Routes {
+pub(super) struct RoutesArgs {
     /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
     /// stands alone, with what it includes, and so does a configuration of Envoy's
     #[arg(value_name = "CONFIG", required = true)]
@@ -269,7 +269,7 @@ pub(super) struct DescriptorsOpenapi {
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_FILTER)]
-pub(super) struct Filter {
+pub(super) struct FilterArgs {
     #[command(subcommand)]
     pub(super) command: FilterCommand,
 }
@@ -370,7 +370,7 @@ pub(super) struct CacheArguments {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Gateway {
+pub(super) struct GatewayArgs {
     #[arg(required = true)]
     pub(super) configs: Vec<PathBuf>,
 

@@ -2,14 +2,14 @@
 
 use std::io::stderr;
 
-use eddy_config::{Config, ObjectStatus, Problem, SourceText, render, to_json};
+use eddy_config::{GatewayConfig, ObjectStatus, Problem, SourceText, render, to_json};
 use eddy_route::nginx::PlaceKind;
 use eddy_source::{FileSource, Loaded};
 
 use super::arguments::Check;
 use super::filter::say_linking;
-use super::start::Failure;
-use crate::bundle::Target;
+use super::start::CommandError;
+use crate::bundle::GoBuildTarget;
 use crate::filters;
 use crate::terminal::{colour_of, print, print_error};
 use crate::tls::{ReadTls, advise};
@@ -18,7 +18,7 @@ use crate::tls::{ReadTls, advise};
 ///
 /// # Errors
 /// When there is an error among the problems.
-pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Check) -> Result<(), CommandError> {
     let (problems, sources, config, objects) =
         match FileSource::new(arguments.configs.clone()).with_leniency(arguments.dialect.leniency()).load() {
             Ok(loaded) => with_filters(loaded),
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
         if !arguments.json {
             print_error(&format!("{}\n", counted(Problem::errors(&problems), "error")));
         }
-        return Err(Failure::Shown);
+        return Err(CommandError::Shown);
     };
     if !arguments.json {
         for object in &objects {
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
 }
 
 /// What there is to say once filters were tried out, too.
-fn with_filters(loaded: Loaded) -> Outcome {
+fn with_filters(loaded: Loaded) -> CheckResult {
     let Loaded { mut checked, mut sources } = loaded;
     match ReadTls::read(&checked.config) {
         Ok(tls) => checked.warnings.extend(advise(&checked.config, &tls.parts)),
@@ -63,7 +63,8 @@ fn with_filters(loaded: Loaded) -> Outcome {
             return (checked.warnings.into_iter().chain(problems).collect(), sources, None, Vec::new());
         }
     }
-    let wrong = match filters::link_packages(&mut checked.config, None, Target::Library, &say_linking) {
+    let wrong = match filters::link_packages(&mut checked.config, None, GoBuildTarget::Library, &say_linking)
+    {
         Ok(bundle) => {
             let library = bundle.as_ref().map(|bundle| &*bundle.library);
             filters::probe(&checked.config, &sources, library)
@@ -75,7 +76,7 @@ fn with_filters(loaded: Loaded) -> Outcome {
 }
 
 /// Problems, the texts they are in, the configuration where none is an error, and what a cluster would show of objects.
-type Outcome = (Vec<Problem>, Vec<SourceText>, Option<Config>, Vec<ObjectStatus>);
+type CheckResult = (Vec<Problem>, Vec<SourceText>, Option<GatewayConfig>, Vec<ObjectStatus>);
 
 fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }

@@ -2,22 +2,22 @@
 
 use std::fmt::Write;
 
-use eddy_config::{Target, convert};
+use eddy_config::{ConversionTarget, convert};
 
 use super::arguments::{Convert, ConvertTarget};
 use super::routes::load;
-use super::start::Failure;
+use super::start::CommandError;
 use crate::terminal::{print, print_error};
 
 /// Writes the routes, and says what they do not say.
 ///
 /// # Errors
 /// When the configuration has errors, or something cannot be said exactly and the user has not asked for a part.
-pub(super) fn run(arguments: &Convert) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Convert) -> Result<(), CommandError> {
     let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let target = match arguments.to {
-        ConvertTarget::Eddy => Target::Eddy,
-        ConvertTarget::GatewayApi => Target::GatewayApi,
+        ConvertTarget::Eddy => ConversionTarget::Eddy,
+        ConvertTarget::GatewayApi => ConversionTarget::GatewayApi,
     };
     let converted = convert(&config, target);
     let mut losses = String::new();
@@ -36,5 +36,5 @@ pub(super) fn run(arguments: &Convert) -> Result<(), Failure> {
         "{count} {} cannot be said exactly; `--partial` writes the rest all the same\n",
         if count == 1 { "thing" } else { "things" }
     ));
-    Err(Failure::Shown)
+    Err(CommandError::Shown)
 }

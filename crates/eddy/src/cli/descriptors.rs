@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use eddy_protobuf::{Names, Schema};
+use eddy_protobuf::{JsonFieldNaming, Schema};
 
 use super::arguments::{DescriptorsCommand, DescriptorsFetch, DescriptorsOpenapi};
-use super::start::Failure;
+use super::start::CommandError;
 use crate::descriptors::{OpenApiOptions, fetch, open_api};
 use crate::terminal::{print, print_error};
 
@@ -15,28 +15,28 @@ use crate::terminal::{print, print_error};
 ///
 /// # Errors
 /// When a server can't be asked, a file can't be read or written, or descriptors are not right.
-pub(super) fn run(command: &DescriptorsCommand) -> Result<(), Failure> {
+pub(super) fn run(command: &DescriptorsCommand) -> Result<(), CommandError> {
     match command {
         DescriptorsCommand::Fetch(arguments) => run_fetch(arguments),
         DescriptorsCommand::Openapi(arguments) => run_openapi(arguments),
     }
 }
 
-fn run_fetch(arguments: &DescriptorsFetch) -> Result<(), Failure> {
+fn run_fetch(arguments: &DescriptorsFetch) -> Result<(), CommandError> {
     let set = fetch(&arguments.server, &arguments.services)?;
     replace(&arguments.output, &set)?;
     print_error(&format!("{} bytes of descriptors in {}\n", set.len(), arguments.output.display()));
     Ok(())
 }
 
-fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), Failure> {
+fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), CommandError> {
     let path = arguments.descriptors.display();
     let descriptors = fs::read(&arguments.descriptors).with_context(|| format!("cannot read {path}"))?;
     let schema = Schema::from_descriptors(&descriptors).with_context(|| format!("{path} can't be used"))?;
     let options = OpenApiOptions {
         services: &arguments.services,
         is_auto: arguments.auto,
-        names: if arguments.declared_names { Names::Declared } else { Names::Json },
+        names: if arguments.declared_names { JsonFieldNaming::Declared } else { JsonFieldNaming::Json },
         title: &arguments.title,
         version: &arguments.api_version,
     };

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use anyhow::anyhow;
-use eddy_config::Config;
+use eddy_config::GatewayConfig;
 use eddy_route::{RouteScratch, Router, Witness};
 use serde::Serialize;
 
-use super::arguments::Routes;
+use super::arguments::RoutesArgs;
 use super::routes::{load, router_of};
-use super::start::Failure;
+use super::start::CommandError;
 use crate::explain::action_text;
 use crate::terminal::print;
 
@@ -30,13 +30,13 @@ struct Reached {
 struct Changed {
     listener: String,
     request: Witness,
-    before: Answer,
-    after: Answer,
+    before: RouteDecision,
+    after: RouteDecision,
 }
 
 /// What becomes of a request: the rule that wins and what it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Answer {
+struct RouteDecision {
     rule: Option<String>,
     action: Option<String>,
 }
@@ -45,7 +45,7 @@ struct Answer {
 ///
 /// # Errors
 /// When the configuration has errors, or there is no such rule.
-pub(super) fn witness(arguments: &Routes, name: &str) -> Result<(), Failure> {
+pub(super) fn witness(arguments: &RoutesArgs, name: &str) -> Result<(), CommandError> {
     let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let mut reached = Vec::new();
     for listener in &config.listeners {
@@ -81,7 +81,7 @@ pub(super) fn witness(arguments: &Routes, name: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When one of the configurations has errors.
-pub(super) fn diff(arguments: &Routes) -> Result<(), Failure> {
+pub(super) fn diff(arguments: &RoutesArgs) -> Result<(), CommandError> {
     let (old, new) = (
         load(&arguments.diff, arguments.dialect.leniency())?,
         load(&arguments.configs, arguments.dialect.leniency())?,
@@ -116,19 +116,19 @@ fn witnesses(router: &Router) -> impl Iterator<Item = Witness> {
     router.rules().iter().take(RULES_MAX).filter_map(|rule| router.witness(rule.index))
 }
 
-fn answer(config: &Config, router: &Router, request: &Witness) -> Answer {
+fn answer(config: &GatewayConfig, router: &Router, request: &Witness) -> RouteDecision {
     let mut scratch = RouteScratch::new();
     request.with(|request| {
         let found = router.lookup(request, &mut scratch);
         let action = found.and_then(|found| config.actions.get(usize::try_from(found.rule.action).ok()?));
-        Answer {
+        RouteDecision {
             rule: found.map(|found| found.rule.name.to_string()),
             action: action.map(|action| action_text(config, action)),
         }
     })
 }
 
-impl std::fmt::Display for Answer {
+impl std::fmt::Display for RouteDecision {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (&self.rule, &self.action) {
             (Some(rule), Some(action)) => write!(out, "{rule}: {action}"),
@@ -138,7 +138,7 @@ impl std::fmt::Display for Answer {
     }
 }
 
-fn show(value: &impl Serialize, text: &str, arguments: &Routes) -> Result<(), Failure> {
+fn show(value: &impl Serialize, text: &str, arguments: &RoutesArgs) -> Result<(), CommandError> {
     if arguments.json {
         let json = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
         print(&(json + "\n"))?;

@@ -2,7 +2,7 @@
 
 use super::arguments::Explain;
 use super::routes::{load, router_of};
-use super::start::Failure;
+use super::start::CommandError;
 use crate::explain::{Question, explain};
 use crate::terminal::print;
 
@@ -10,7 +10,7 @@ use crate::terminal::print;
 ///
 /// # Errors
 /// When the configuration has errors, the request is no request, or there is no such listener or rule.
-pub(super) fn run(arguments: &Explain) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Explain) -> Result<(), CommandError> {
     let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let question = Question {
         url: arguments.url.clone(),

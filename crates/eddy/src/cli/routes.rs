@@ -6,21 +6,22 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use eddy_config::{
-    ActionKind, Config, Forward, Forwarding, Leniency, ListenAddress, ListenerConfig, Serve, SitesAt, render,
+    ActionKind, Forward, Forwarding, GatewayConfig, Leniency, ListenAddress, ListenerConfig, Serve, SitesAt,
+    render,
 };
 use eddy_route::nginx::SiteListing;
 use eddy_route::{Listing, RankedRule, RouteTable, Router};
 use eddy_source::FileSource;
 use serde::Serialize;
 
-use super::arguments::Routes;
+use super::arguments::RoutesArgs;
 use super::diff;
-use super::start::Failure;
+use super::start::CommandError;
 use crate::explain::named;
 use crate::terminal::{colour_of, print, print_error};
 
 #[derive(Serialize)]
-struct Document {
+struct RoutesReport {
     listeners: Vec<ListenerRules>,
 }
 
@@ -54,7 +55,7 @@ struct WayOn {
 ///
 /// # Errors
 /// When the configuration has errors, which are shown.
-pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
+pub(super) fn run(arguments: &RoutesArgs) -> Result<(), CommandError> {
     if let Some(rule) = &arguments.witness {
         return diff::witness(arguments, rule);
     }
@@ -84,7 +85,7 @@ pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
         listeners.push(shown);
     }
     if arguments.json {
-        let text = serde_json::to_string_pretty(&Document { listeners }).map_err(anyhow::Error::from)?;
+        let text = serde_json::to_string_pretty(&RoutesReport { listeners }).map_err(anyhow::Error::from)?;
         print(&(text + "\n"))?;
     } else {
         print(&text_of(&listeners))?;
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
     Ok(())
 }
 
-fn ways_on(config: &Config, listener: &ListenerConfig, forwarding: &Forwarding) -> WaysOn {
+fn ways_on(config: &GatewayConfig, listener: &ListenerConfig, forwarding: &Forwarding) -> WaysOn {
     let is_udp = matches!(listener.address, ListenAddress::Udp(_));
     let way_on = |way: &Forward| WayOn {
         server_names: way.names_written(),
@@ -108,7 +109,7 @@ fn ways_on(config: &Config, listener: &ListenerConfig, forwarding: &Forwarding) 
 }
 
 /// The servers of NGINX's that rules lead to.
-fn led_to(config: &Config, router: &Router) -> Vec<SitesAt> {
+fn led_to(config: &GatewayConfig, router: &Router) -> Vec<SitesAt> {
     let mut found = Vec::new();
     for rule in router.rules() {
         let action = config.actions.get(rule.action as usize);
@@ -122,7 +123,7 @@ fn led_to(config: &Config, router: &Router) -> Vec<SitesAt> {
 }
 
 /// All servers of some addresses; nothing where there are no addresses.
-fn listing(config: &Config, all: impl IntoIterator<Item = SitesAt>) -> Option<SiteListing> {
+fn listing(config: &GatewayConfig, all: impl IntoIterator<Item = SitesAt>) -> Option<SiteListing> {
     let listed = all.into_iter().filter_map(|at| Some(config.sites.get(at.sites)?.listing(at.address)));
     listed.reduce(|mut all, more| {
         all.servers.extend(more.servers);
@@ -164,12 +165,12 @@ fn text_of(listeners: &[ListenerRules]) -> String {
 ///
 /// # Errors
 /// [`Failure::Shown`].
-pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<Config, Failure> {
+pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<GatewayConfig, CommandError> {
     match FileSource::new(paths.to_vec()).with_leniency(leniency).load() {
         Ok(loaded) => Ok(loaded.checked.config),
         Err(rejected) => {
             print_error(&render(&rejected.problems, &rejected.sources, colour_of(&stderr())));
-            Err(Failure::Shown)
+            Err(CommandError::Shown)
         }
     }
 }
@@ -178,7 +179,7 @@ pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<Config, Fail
 ///
 /// # Errors
 /// When its rules do not compile, although the check found nothing wrong with them.
-pub(super) fn router_of(config: &Config, listener: &ListenerConfig) -> anyhow::Result<Option<Router>> {
+pub(super) fn router_of(config: &GatewayConfig, listener: &ListenerConfig) -> anyhow::Result<Option<Router>> {
     let Serve::Routes(indexes) = &listener.serve else { return Ok(None) };
     let tables: Vec<RouteTable> =
         indexes.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 
 use eddy_source::FileSource;
 
-use super::arguments::{DialectArguments, Gateway, LogArguments, Run};
+use super::arguments::{DialectArguments, GatewayArgs, LogArguments, RunArgs};
 use super::filter::say_linking;
 use super::start::OUR_FAULT;
-use crate::bundle::Target;
+use crate::bundle::GoBuildTarget;
 use crate::child::{self, ChildOptions, LogChoice, Supervision};
 use crate::filters;
 use crate::log::Log;
 use crate::notify::Notifier;
-use crate::parent::{ParentOptions, Program, Supervisor};
+use crate::parent::{GatewayProgram, ParentOptions, Supervisor};
 use crate::signals::Signals;
 use crate::terminal::print_error;
 
 /// Runs the parent, or with `--no-parent` the gateway alone, to its end.
-pub(super) fn run(arguments: Run) -> u8 {
+pub(super) fn run(arguments: RunArgs) -> u8 {
     let notifier = Notifier::new(std::env::var_os("NOTIFY_SOCKET"));
     if arguments.no_parent {
         return serve(arguments.configs, arguments.dialect, arguments.log, Supervision::Alone(notifier));
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: Run) -> u8 {
     }
     for_gateway.push("--".into());
     for_gateway.extend(arguments.configs.into_iter().map(PathBuf::into_os_string));
-    let program = match Program::of_this_process(for_gateway) {
+    let program = match GatewayProgram::of_this_process(for_gateway) {
         Ok(program) => program,
         Err(error) => {
             print_error(&format!("eddy: cannot find the program this process runs: {error}\n"));
@@ -68,12 +68,12 @@ fn build_ahead(paths: &[PathBuf], dialect: DialectArguments, choice: LogChoice) 
                 say_linking()
             }
         };
-        let _ = filters::link_packages(&mut loaded.checked.config, None, Target::Library, &notice);
+        let _ = filters::link_packages(&mut loaded.checked.config, None, GoBuildTarget::Library, &notice);
     }
 }
 
 /// Runs a gateway process that a parent started.
-pub(super) fn gateway(arguments: Gateway) -> u8 {
+pub(super) fn gateway(arguments: GatewayArgs) -> u8 {
     serve(arguments.configs, arguments.dialect, arguments.log, Supervision::Parent)
 }
 

@@ -5,27 +5,27 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use super::arguments::{Arguments, Command};
+use super::arguments::{Arguments, CliCommand};
 use super::{check, convert, descriptors, explain, filter, routes, run};
 use crate::filters;
 use crate::terminal::print_error;
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum CommandError {
     /// What was given is wrong; the problems have been shown.
     Shown,
     /// What was given is wrong, in these words.
     Input(anyhow::Error),
 }
 
-impl From<anyhow::Error> for Failure {
+impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
         Self::Input(error)
     }
 }
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         Self::Input(error.into())
     }
@@ -36,15 +36,15 @@ pub(crate) fn main() -> ExitCode {
     // Usage errors and `--help` are answered in here, with the codes 2 and 0.
     let arguments = Arguments::parse();
     let outcome = catch_unwind(AssertUnwindSafe(|| match arguments.command {
-        Command::Run(arguments) => run::run(arguments),
-        Command::Gateway(arguments) => run::gateway(arguments),
-        Command::ProbeFilters => filters::run_probe(),
-        Command::Check(arguments) => code_of(check::run(&arguments)),
-        Command::Convert(arguments) => code_of(convert::run(&arguments)),
-        Command::Descriptors(arguments) => code_of(descriptors::run(&arguments.command)),
-        Command::Filter(arguments) => code_of(filter::run(&arguments.command)),
-        Command::Explain(arguments) => code_of(explain::run(&arguments)),
-        Command::Routes(arguments) => code_of(routes::run(&arguments)),
+        CliCommand::Run(arguments) => run::run(arguments),
+        CliCommand::Gateway(arguments) => run::gateway(arguments),
+        CliCommand::ProbeFilters => filters::run_probe(),
+        CliCommand::Check(arguments) => code_of(check::run(&arguments)),
+        CliCommand::Convert(arguments) => code_of(convert::run(&arguments)),
+        CliCommand::Descriptors(arguments) => code_of(descriptors::run(&arguments.command)),
+        CliCommand::Filter(arguments) => code_of(filter::run(&arguments.command)),
+        CliCommand::Explain(arguments) => code_of(explain::run(&arguments)),
+        CliCommand::Routes(arguments) => code_of(routes::run(&arguments)),
     }));
     ExitCode::from(outcome.unwrap_or_else(|_| {
         print_error("eddy: this is a fault of eddy itself; please report it with the lines above\n");
@@ -52,11 +52,11 @@ pub(crate) fn main() -> ExitCode {
     }))
 }
 
-fn code_of(outcome: Result<(), Failure>) -> u8 {
+fn code_of(outcome: Result<(), CommandError>) -> u8 {
     match outcome {
         Ok(()) => 0,
-        Err(Failure::Shown) => WRONG_INPUT,
-        Err(Failure::Input(error)) => {
+        Err(CommandError::Shown) => WRONG_INPUT,
+        Err(CommandError::Input(error)) => {
             print_error(&format!("eddy: {error:#}\n"));
             WRONG_INPUT
         }

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use eddy_http::{
-    ChunkDecoder, ChunkLimits, GrpcEnd, GrpcStatus, HeadLimits, Http2, Http2Limits, Method, Reading,
+    BodyReadResult, ChunkDecoder, ChunkLimits, GrpcEnd, GrpcStatus, HeadLimits, Http2, Http2Limits, Method,
     ResponseHead,
 };
-use eddy_protobuf::{Compressed, FrameEvent, Frames, Limits};
+use eddy_protobuf::{Compressed, FrameEvent, Frames, ProtobufLimits};
 
 /// A call under way.
-pub(super) struct Call {
+pub(super) struct GrpcClientCall {
     stream: TcpStream,
     state: Http2,
     id: u32,
@@ -31,14 +31,14 @@ pub(super) struct Call {
 
 /// How a call ended that has not brought what it was asked for.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct GrpcClientError {
     /// Its status, where it has one.
     pub(super) status: GrpcEnd,
     /// What the server says about it.
     pub(super) message: String,
 }
 
-impl Call {
+impl GrpcClientCall {
     /// Begins a call of `path` at a server.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Call {
             input: Vec::new(),
             answer: Frames::new(
                 Compressed::Refuse,
-                &Limits { message_bytes_max: ANSWER_BYTES_MAX, ..Limits::default() },
+                &ProtobufLimits { message_bytes_max: ANSWER_BYTES_MAX, ..ProtobufLimits::default() },
             ),
             message: Vec::new(),
             is_answered: false,
@@ -86,7 +86,7 @@ impl Call {
     ///
     /// # Errors
     /// When the connection fails, or what comes is not gRPC.
-    pub(super) fn ask(&mut self, message: &[u8]) -> Result<Result<Vec<u8>, Ended>> {
+    pub(super) fn ask(&mut self, message: &[u8]) -> Result<Result<Vec<u8>, GrpcClientError>> {
         let length = u32::try_from(message.len()).context("a question is small")?;
         let frame = [&Frames::head(length, false)[..], message].concat();
         let mut rest = frame.as_slice();
@@ -148,11 +148,11 @@ impl Call {
         let mut room = [0; 16 * 1024];
         let is_over = loop {
             match self.state.read(self.id, &mut room) {
-                Ok(Reading::Bytes(count)) => {
+                Ok(BodyReadResult::Bytes(count)) => {
                     self.input.extend_from_slice(room.get(..count).unwrap_or_default())
                 }
-                Ok(Reading::Nothing) => break false,
-                Ok(Reading::End) => break true,
+                Ok(BodyReadResult::Nothing) => break false,
+                Ok(BodyReadResult::End) => break true,
                 Err(_) => bail!("the server has given the call up"),
             }
             ensure!(
@@ -198,25 +198,28 @@ impl Call {
     }
 
     /// How the call ended, once its answer has.
-    fn end(&self) -> Ended {
+    fn end(&self) -> GrpcClientError {
         let mut trailers = ChunkDecoder::new(ChunkLimits::default());
         // What can't be read as trailers tells nothing.
         let _ = trailers.decode(self.state.trailers(self.id));
         let head = self.head.fields(&self.head_bytes);
         let fields = if GrpcEnd::of(head) == GrpcEnd::Untold { trailers.trailers() } else { head };
         let message = fields.first_named(b"grpc-message").unwrap_or_default();
-        Ended { status: GrpcEnd::of(fields), message: String::from_utf8_lossy(message).into_owned() }
+        GrpcClientError {
+            status: GrpcEnd::of(fields),
+            message: String::from_utf8_lossy(message).into_owned(),
+        }
     }
 }
 
-impl Ended {
+impl GrpcClientError {
     /// Whether the server does not have the method.
     pub(super) fn is_unimplemented(&self) -> bool {
         self.status == GrpcEnd::Status(GrpcStatus::Unimplemented)
     }
 }
 
-impl std::fmt::Display for Ended {
+impl std::fmt::Display for GrpcClientError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.status {
             GrpcEnd::Status(status) => write!(f, "the call ended with {}", status.name())?,

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
-use eddy_protobuf::{FieldWriter, Item, Items, Schema};
+use eddy_protobuf::{FieldWriter, Items, Schema, WireValue};
 
-use super::call::Call;
+use super::call::GrpcClientCall;
 use super::set::Gathered;
 
 /// Where a server of gRPC listens: `HOST:PORT`.
@@ -35,7 +35,7 @@ impl std::str::FromStr for ServerAddress {
 /// `v1alpha` where that is not there
 pub(crate) fn fetch(server: &ServerAddress, services: &[String]) -> Result<Vec<u8>> {
     for service in SERVICES {
-        let call = Call::begin(&server.0, &format!("/{service}/ServerReflectionInfo"))?;
+        let call = GrpcClientCall::begin(&server.0, &format!("/{service}/ServerReflectionInfo"))?;
         if let Some(set) = ask(call, services)? {
             Schema::from_descriptors(&set).context("what the server tells does not fit together")?;
             return Ok(set);
@@ -48,7 +48,7 @@ pub(crate) fn fetch(server: &ServerAddress, services: &[String]) -> Result<Vec<u
 }
 
 /// Asks for the files of services and of what these import; nothing where the server does not know the call.
-fn ask(mut call: Call, services: &[String]) -> Result<Option<Vec<u8>>> {
+fn ask(mut call: GrpcClientCall, services: &[String]) -> Result<Option<Vec<u8>>> {
     let listed = match call.ask(&question(LIST_SERVICES, "*"))? {
         Ok(answer) => names_of(&answer)?,
         Err(ended) if ended.is_unimplemented() => return Ok(None),
@@ -76,14 +76,14 @@ fn ask(mut call: Call, services: &[String]) -> Result<Option<Vec<u8>>> {
     Ok(Some(gathered.into_set()))
 }
 
-fn add_files(call: &mut Call, gathered: &mut Gathered, kind: u32, name: &str) -> Result<()> {
+fn add_files(call: &mut GrpcClientCall, gathered: &mut Gathered, kind: u32, name: &str) -> Result<()> {
     let answer = match call.ask(&question(kind, name))? {
         Ok(answer) => answer,
         Err(ended) => bail!("{name}: {ended}"),
     };
     let mut items = Items::new(part_of(&answer, FILES, name)?, DEPTH_MAX);
     while let Some((number, item)) = items.next()? {
-        if let (1, Item::Bytes(file)) = (number, item) {
+        if let (1, WireValue::Bytes(file)) = (number, item) {
             gathered.add(file)?;
         }
     }
@@ -102,10 +102,10 @@ fn names_of(answer: &[u8]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut items = Items::new(part_of(answer, NAMES, "the list of services")?, DEPTH_MAX);
     while let Some((number, item)) = items.next()? {
-        let (1, Item::Bytes(service)) = (number, item) else { continue };
+        let (1, WireValue::Bytes(service)) = (number, item) else { continue };
         let mut fields = Items::new(service, DEPTH_MAX);
         while let Some((number, item)) = fields.next()? {
-            if let (1, Item::Bytes(name)) = (number, item) {
+            if let (1, WireValue::Bytes(name)) = (number, item) {
                 names.push(String::from_utf8_lossy(name).into_owned());
             }
         }
@@ -118,14 +118,14 @@ fn part_of<'a>(answer: &'a [u8], wanted: u32, about: &str) -> Result<&'a [u8]> {
     let mut items = Items::new(answer, DEPTH_MAX);
     let mut part = None;
     while let Some((number, item)) = items.next().context("what the server tells can't be read")? {
-        let Item::Bytes(bytes) = item else { continue };
+        let WireValue::Bytes(bytes) = item else { continue };
         if number == wanted {
             part = Some(bytes);
         } else if number == ERROR {
             let mut error = Items::new(bytes, DEPTH_MAX);
             let mut message = String::new();
             while let Some((number, item)) = error.next()? {
-                if let (2, Item::Bytes(text)) = (number, item) {
+                if let (2, WireValue::Bytes(text)) = (number, item) {
                     message = String::from_utf8_lossy(text).into_owned();
                 }
             }

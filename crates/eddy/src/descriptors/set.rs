@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
-use eddy_protobuf::{FieldWriter, Item, Items};
+use eddy_protobuf::{FieldWriter, Items, WireValue};
 
 /// Files by their names.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Gathered {
         let mut imports = Vec::new();
         let mut items = Items::new(bytes, DEPTH_MAX);
         while let Some((number, item)) = items.next().context("a file of descriptors can't be read")? {
-            let Item::Bytes(text) = item else { continue };
+            let WireValue::Bytes(text) = item else { continue };
             match number {
                 1 => name = Some(text_of(text)?),
                 3 => imports.push(text_of(text)?),
@@ -100,9 +100,9 @@ mod tests {
         let mut items = Items::new(set, DEPTH_MAX);
         std::iter::from_fn(|| items.next().unwrap())
             .map(|(_, item)| {
-                let Item::Bytes(file) = item else { panic!("{item:?}") };
+                let WireValue::Bytes(file) = item else { panic!("{item:?}") };
                 let mut items = Items::new(file, DEPTH_MAX);
-                let Some((1, Item::Bytes(name))) = items.next().unwrap() else { panic!("{file:?}") };
+                let Some((1, WireValue::Bytes(name))) = items.next().unwrap() else { panic!("{file:?}") };
                 text_of(name).unwrap()
             })
             .collect()

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::anyhow;
-use eddy_config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, Serve, SitesAt};
+use eddy_config::{Action, ActionKind, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_http::{RequestHead, Version};
 use eddy_route::nginx::{SiteExplanation, SiteRequest, SiteTls};
 use eddy_route::normalise::Normal;
@@ -11,15 +11,15 @@ use eddy_route::{Candidate, Explanation, OtherDialect, RouteRequest, RouteScratc
 use serde::Serialize;
 
 use super::Question;
-use super::asked::Asked;
+use super::asked::ExplainRequest;
 use super::other::OtherAnswer;
 
 /// What the listeners do. Its JSON form is stable: fields may be added, never renamed.
 #[derive(Serialize)]
-pub(crate) struct Answers {
+pub(crate) struct ExplainReport {
     listeners: Vec<ListenerAnswer>,
     #[serde(skip)]
-    shown: Shown,
+    shown: CandidateDisplay,
 }
 
 /// What one listener does with the request.
@@ -46,7 +46,7 @@ struct ListenerAnswer {
 
 /// Which candidates are shown.
 #[derive(Clone, Copy)]
-enum Shown {
+enum CandidateDisplay {
     All,
     Notable,
 }
@@ -59,11 +59,11 @@ enum Shown {
 /// # Cost
 /// Grows with the number of rules and allocates; not for the path of requests.
 pub(crate) fn explain(
-    config: &Config,
+    config: &GatewayConfig,
     question: &Question,
     mut with_router: impl FnMut(usize, &mut dyn FnMut(&Router)) -> anyhow::Result<()>,
-) -> anyhow::Result<Answers> {
-    let asked = Asked::parse(question)?;
+) -> anyhow::Result<ExplainReport> {
+    let asked = ExplainRequest::parse(question)?;
     let mut listeners = Vec::new();
     for (number, listener) in config.listeners.iter().enumerate() {
         let is_meant = match &question.listener {
@@ -112,10 +112,13 @@ pub(crate) fn explain(
     {
         return Err(anyhow!("there is no rule \"{name}\"; `eddy routes` lists them"));
     }
-    Ok(Answers { listeners, shown: if question.all { Shown::All } else { Shown::Notable } })
+    Ok(ExplainReport {
+        listeners,
+        shown: if question.all { CandidateDisplay::All } else { CandidateDisplay::Notable },
+    })
 }
 
-impl Answers {
+impl ExplainReport {
     /// The answers for people.
     pub(crate) fn text(&self) -> String {
         let texts: Vec<String> = self.listeners.iter().map(|listener| listener.text(self.shown)).collect();
@@ -124,7 +127,7 @@ impl Answers {
 }
 
 impl ListenerAnswer {
-    fn text(&self, shown: Shown) -> String {
+    fn text(&self, shown: CandidateDisplay) -> String {
         let mut out = format!("listener    {}\n", named(&self.listener, &self.address));
         // Writing to a string never fails.
         if let Some(candidates) = &self.why_not {
@@ -133,8 +136,8 @@ impl ListenerAnswer {
         }
         if let Some(explanation) = &self.explanation {
             let _ = match shown {
-                Shown::All => write!(out, "{explanation:#}"),
-                Shown::Notable => write!(out, "{explanation}"),
+                CandidateDisplay::All => write!(out, "{explanation:#}"),
+                CandidateDisplay::Notable => write!(out, "{explanation}"),
             };
         }
         if let Some(site) = &self.site {
@@ -153,13 +156,13 @@ impl ListenerAnswer {
 }
 
 fn explain_rules(
-    config: &Config,
+    config: &GatewayConfig,
     router: &Router,
     listener: &ListenerConfig,
-    asked: &Asked,
+    asked: &ExplainRequest,
     others: &[OtherDialect],
 ) -> ListenerAnswer {
-    let Asked { bytes, head, .. } = asked;
+    let ExplainRequest { bytes, head, .. } = asked;
     let mut answer = ListenerAnswer::default();
     let mut normal = Vec::new();
     let sent = head.path.of(bytes);
@@ -211,11 +214,11 @@ fn explain_rules(
 
 /// Explains a request at an address of NGINX's servers.
 fn explain_site(
-    config: &Config,
+    config: &GatewayConfig,
     at: SitesAt,
     address: &ListenAddress,
     is_tls: bool,
-    asked: &Asked,
+    asked: &ExplainRequest,
 ) -> Option<SiteExplanation> {
     let sites = config.sites.get(at.sites)?;
     let (mut bytes, mut head) = (asked.bytes.clone(), asked.head.clone());
@@ -259,7 +262,7 @@ fn origin_len(head: &RequestHead) -> usize {
 }
 
 /// What an action does, for people.
-pub(crate) fn action_text(config: &Config, action: &Action) -> String {
+pub(crate) fn action_text(config: &GatewayConfig, action: &Action) -> String {
     let cluster = |index: usize| config.clusters.get(index).map_or("unknown", |cluster| &cluster.name);
     match &action.kind {
         ActionKind::Cluster(index) => format!("cluster {}", cluster(*index)),
@@ -286,7 +289,7 @@ pub(crate) fn action_text(config: &Config, action: &Action) -> String {
     }
 }
 
-fn no_listener(config: &Config, question: &Question) -> anyhow::Error {
+fn no_listener(config: &GatewayConfig, question: &Question) -> anyhow::Error {
     let meant = |listener: &&ListenerConfig| question.listener.as_deref() == Some(&*listener.name);
     if let Some(listener) = config.listeners.iter().find(meant)
         && matches!(listener.serve, Serve::Forward(_))

@@ -3,20 +3,20 @@
 use std::fmt::Write;
 
 use anyhow::{anyhow, bail, ensure};
-use eddy_config::{Config, ListenAddress, ListenerConfig};
+use eddy_config::{GatewayConfig, ListenAddress, ListenerConfig};
 use eddy_http::{HeadLimits, RequestHead};
 
 use super::Question;
 
 /// The request that is asked about, as a client would send it.
-pub(super) struct Asked {
+pub(super) struct ExplainRequest {
     pub(super) bytes: Vec<u8>,
     pub(super) head: RequestHead,
     port: Option<u16>,
     is_secure: Option<bool>,
 }
 
-impl Asked {
+impl ExplainRequest {
     /// Reads the request of a question.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Asked {
     }
 
     /// Whether port and scheme of the URL leave this listener possible: they rule out others where one is of them.
-    pub(super) fn may_come_in_at(&self, listener: &ListenerConfig, config: &Config) -> bool {
+    pub(super) fn may_come_in_at(&self, listener: &ListenerConfig, config: &GatewayConfig) -> bool {
         let has_port = |listener: &ListenerConfig, port: u16| matches!(listener.address, ListenAddress::Tcp(address) if address.port() == port);
         if let Some(port) = self.port
             && config.listeners.iter().any(|other| has_port(other, port))

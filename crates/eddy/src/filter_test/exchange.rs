@@ -3,29 +3,30 @@
 use std::sync::atomic::AtomicU32;
 
 use eddy_filter::{
-    About, Call, Direction, Edit, EditLog, Event, EventKind, Handle, Head, KeptFields, Level, Library,
-    Metadata, Phase, RequestView, ResponseView, Step, Verdict, View, apply_to_body, apply_to_fields,
+    Direction, DynamicMetadata, EditLog, EditableSection, EventKind, ExchangeInfo, ExchangeView, FilterEdit,
+    FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, Handle, KeptFields, LibraryCall, Phase,
+    RequestView, ResponseView, Verdict, apply_to_body, apply_to_fields,
 };
 use eddy_guest::SpecPart;
 use eddy_http::{Fields, FieldsEditor, RequestHead, ResponseHead};
 
-use super::host::{Resumed, Sent};
-use super::message::{Message, Named, named_of};
-use super::script::Script;
+use super::host::{ScriptRequest, ScriptResume};
+use super::message::{SpecField, SpecMessage, named_of};
+use super::script::ScriptFilter;
 
 /// An exchange.
-pub(super) struct Exchange<'a> {
-    script: &'a Script,
+pub(super) struct ScriptExchange<'a> {
+    script: &'a ScriptFilter,
     request: RequestHead,
     request_bytes: Vec<u8>,
     response: ResponseHead,
     response_bytes: Vec<u8>,
     /// By direction.
-    ways: [Way; 2],
+    ways: [ScriptDirection; 2],
     is_local: bool,
-    reply: Message,
-    metadata: Metadata,
-    step: Step,
+    reply: SpecMessage,
+    metadata: DynamicMetadata,
+    step: FilterInvocation,
     turn: u32,
     endpoint: Vec<u8>,
     ends_connection: bool,
@@ -34,7 +35,7 @@ pub(super) struct Exchange<'a> {
 
 /// What follows a head.
 #[derive(Default)]
-struct Way {
+struct ScriptDirection {
     pieces: Vec<Vec<u8>>,
     trailers: KeptFields,
     /// Whether the head has gone on.
@@ -42,23 +43,23 @@ struct Way {
 }
 
 /// What stands in the place of endpoints and clusters.
-pub(super) trait Answers {
+pub(super) trait MockUpstream {
     /// The answer to a request; `cluster` is empty for the endpoint.
     ///
     /// # Errors
     /// Why the exchange does not go on.
-    fn answer(&mut self, cluster: &str, request: &Message) -> Result<Answer, Stop>;
+    fn answer(&mut self, cluster: &str, request: &SpecMessage) -> Result<MockResponse, SpecInterrupt>;
 }
 
 /// What comes of a request.
-pub(super) enum Answer {
-    Response(Message),
+pub(super) enum MockResponse {
+    Response(SpecMessage),
     /// None, and the word that tells why.
     None(Vec<u8>),
 }
 
 /// Why an exchange does not come to its end.
-pub(super) enum Stop {
+pub(super) enum SpecInterrupt {
     /// The spec has more to say: its test is over.
     Said(Vec<SpecPart>),
     /// The spec wants what cannot be.
@@ -69,7 +70,7 @@ pub(super) enum Stop {
 
 /// How far a message has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
+enum ScriptProgress {
     Through,
     /// The whole body is wanted first.
     Collect,
@@ -79,18 +80,18 @@ enum Progress {
 
 /// What of a body is shown.
 #[derive(Clone, Copy, Default)]
-struct At {
+struct BodyPosition {
     piece: Option<usize>,
     is_end: bool,
     is_buffered: bool,
 }
 
-impl<'a> Exchange<'a> {
+impl<'a> ScriptExchange<'a> {
     /// A request that has not been shown yet; `config` is the number of what the rule says.
     ///
     /// # Errors
     /// Why eddy would refuse it.
-    pub(super) fn new(script: &'a Script, request: &Message, config: u64) -> Result<Self, String> {
+    pub(super) fn new(script: &'a ScriptFilter, request: &SpecMessage, config: u64) -> Result<Self, String> {
         let (head, bytes) = request.request_head()?;
         Ok(Self {
             script,
@@ -98,11 +99,16 @@ impl<'a> Exchange<'a> {
             request_bytes: bytes,
             response: ResponseHead::new(),
             response_bytes: Vec::new(),
-            ways: [Way::of(request)?, Way::default()],
+            ways: [ScriptDirection::of(request)?, ScriptDirection::default()],
             is_local: false,
-            reply: Message::default(),
-            metadata: Metadata::new(),
-            step: Step { filter: script.made.number, config, id: 1, ..Step::default() },
+            reply: SpecMessage::default(),
+            metadata: DynamicMetadata::new(),
+            step: FilterInvocation {
+                filter: script.made.number,
+                config,
+                id: 1,
+                ..FilterInvocation::default()
+            },
             turn: 0,
             endpoint: Vec::new(),
             ends_connection: false,
@@ -114,29 +120,32 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// A [`Stop`].
-    pub(super) fn run(mut self, answers: &mut dyn Answers) -> Result<Vec<SpecPart>, Stop> {
+    pub(super) fn run(mut self, answers: &mut dyn MockUpstream) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let mut forwarded = None;
         let response = match self.pass(Direction::Request, answers)? {
-            Progress::Through | Progress::Collect => {
+            ScriptProgress::Through | ScriptProgress::Collect => {
                 let request = self.forwarded();
                 let answer = answers.answer("", &request)?;
                 forwarded = Some(request);
                 match answer {
-                    Answer::Response(response) => response,
-                    Answer::None(why) => {
+                    MockResponse::Response(response) => response,
+                    MockResponse::None(why) => {
                         self.is_local = true;
-                        Message { status: if why == b"timeout" { 504 } else { 503 }, ..Message::default() }
+                        SpecMessage {
+                            status: if why == b"timeout" { 504 } else { 503 },
+                            ..SpecMessage::default()
+                        }
                     }
                 }
             }
-            Progress::Replied => self.local(),
-            Progress::Failed => self.refusal(),
+            ScriptProgress::Replied => self.local(),
+            ScriptProgress::Failed => self.refusal(),
         };
         self.begin_response(&response)?;
         let replaced = match self.pass(Direction::Response, answers)? {
-            Progress::Through | Progress::Collect => None,
-            Progress::Replied => Some(self.local()),
-            Progress::Failed => Some(self.refusal()),
+            ScriptProgress::Through | ScriptProgress::Collect => None,
+            ScriptProgress::Replied => Some(self.local()),
+            ScriptProgress::Failed => Some(self.refusal()),
         };
         if let Some(response) = replaced {
             self.begin_response(&response)?;
@@ -144,68 +153,82 @@ impl<'a> Exchange<'a> {
         Ok(self.told(forwarded.as_ref()))
     }
 
-    fn begin_response(&mut self, response: &Message) -> Result<(), Stop> {
-        (self.response, self.response_bytes) = response.response_head().map_err(Stop::Wrong)?;
-        self.ways[1] = Way::of(response).map_err(Stop::Wrong)?;
+    fn begin_response(&mut self, response: &SpecMessage) -> Result<(), SpecInterrupt> {
+        (self.response, self.response_bytes) = response.response_head().map_err(SpecInterrupt::Wrong)?;
+        self.ways[1] = ScriptDirection::of(response).map_err(SpecInterrupt::Wrong)?;
         Ok(())
     }
 
     /// The script's own answer.
-    fn local(&mut self) -> Message {
+    fn local(&mut self) -> SpecMessage {
         self.is_local = true;
         std::mem::take(&mut self.reply)
     }
 
     /// What eddy answers in the place of a script that failed.
-    fn refusal(&mut self) -> Message {
+    fn refusal(&mut self) -> SpecMessage {
         self.is_local = true;
-        Message { status: 500, ..Message::default() }
+        SpecMessage { status: 500, ..SpecMessage::default() }
     }
 
     /// Takes a message through: its head, its body piece by piece or as a whole, its trailers.
-    fn pass(&mut self, direction: Direction, answers: &mut dyn Answers) -> Result<Progress, Stop> {
+    fn pass(
+        &mut self,
+        direction: Direction,
+        answers: &mut dyn MockUpstream,
+    ) -> Result<ScriptProgress, SpecInterrupt> {
         let [head, body, trailers] = match direction {
             Direction::Request => [Phase::RequestHead, Phase::RequestBody, Phase::RequestTrailers],
             Direction::Response => [Phase::ResponseHead, Phase::ResponseBody, Phase::ResponseTrailers],
         };
         let has_trailers = !self.way(head).trailers.fields.is_empty();
         let has_body = !self.way(head).pieces.is_empty();
-        let came = self.enter(head, At { is_end: !has_body, ..At::default() }, answers)?;
+        let came =
+            self.enter(head, BodyPosition { is_end: !has_body, ..BodyPosition::default() }, answers)?;
         match came {
-            Progress::Replied | Progress::Failed => return Ok(came),
-            Progress::Through => {
+            ScriptProgress::Replied | ScriptProgress::Failed => return Ok(came),
+            ScriptProgress::Through => {
                 self.way(head).is_head_sealed = true;
                 for piece in 0..self.way(head).pieces.len() {
                     let is_last = piece + 1 == self.way(head).pieces.len();
-                    let at = At { piece: Some(piece), is_end: is_last && !has_trailers, is_buffered: false };
+                    let at = BodyPosition {
+                        piece: Some(piece),
+                        is_end: is_last && !has_trailers,
+                        is_buffered: false,
+                    };
                     let came = self.enter(body, at, answers)?;
-                    if matches!(came, Progress::Replied | Progress::Failed) {
+                    if matches!(came, ScriptProgress::Replied | ScriptProgress::Failed) {
                         return Ok(came);
                     }
                 }
             }
-            Progress::Collect => {
+            ScriptProgress::Collect => {
                 let way = self.way(head);
                 way.pieces = vec![way.pieces.concat()];
-                let at = At { piece: Some(0), is_end: !has_trailers, is_buffered: true };
+                let at = BodyPosition { piece: Some(0), is_end: !has_trailers, is_buffered: true };
                 let came = self.enter(body, at, answers)?;
-                if matches!(came, Progress::Replied | Progress::Failed) {
+                if matches!(came, ScriptProgress::Replied | ScriptProgress::Failed) {
                     return Ok(came);
                 }
                 self.way(head).is_head_sealed = true;
             }
         }
         if has_trailers {
-            self.enter(trailers, At { is_end: true, ..At::default() }, answers)
+            self.enter(trailers, BodyPosition { is_end: true, ..BodyPosition::default() }, answers)
         } else {
-            Ok(Progress::Through)
+            Ok(ScriptProgress::Through)
         }
     }
 
     /// Shows the script a phase, and answers what it asks until it goes on.
-    fn enter(&mut self, phase: Phase, at: At, answers: &mut dyn Answers) -> Result<Progress, Stop> {
+    fn enter(
+        &mut self,
+        phase: Phase,
+        at: BodyPosition,
+        answers: &mut dyn MockUpstream,
+    ) -> Result<ScriptProgress, SpecInterrupt> {
         if !self.script.made.info.interest.has(phase) {
-            return Ok(Progress::Through);
+            return Ok(ScriptProgress::Through);
         }
         self.turn += 1;
         let mut edits = EditLog::new();
@@ -213,30 +236,30 @@ impl<'a> Exchange<'a> {
         loop {
             if let Err(why) = self.apply(phase, at, verdict, &edits) {
                 self.failure.get_or_insert(why);
-                return Ok(Progress::Failed);
+                return Ok(ScriptProgress::Failed);
             }
             match verdict {
                 // Scripts have no way to hold.
                 Verdict::Continue | Verdict::Hold => {
-                    break self.tell_unawaited(answers).map(|()| Progress::Through);
+                    break self.tell_unawaited(answers).map(|()| ScriptProgress::Through);
                 }
-                Verdict::Buffer => break self.tell_unawaited(answers).map(|()| Progress::Collect),
-                Verdict::Reply => break self.tell_unawaited(answers).map(|()| Progress::Replied),
+                Verdict::Buffer => break self.tell_unawaited(answers).map(|()| ScriptProgress::Collect),
+                Verdict::Reply => break self.tell_unawaited(answers).map(|()| ScriptProgress::Replied),
                 Verdict::Pause => {
-                    let Resumed { verdict: next, edits: more } = self.wait(answers)?;
+                    let ScriptResume { verdict: next, edits: more } = self.wait(answers)?;
                     (verdict, edits) = (next, more);
                 }
-                Verdict::Fault | Verdict::Reset => break Ok(Progress::Failed),
+                Verdict::Fault | Verdict::Reset => break Ok(ScriptProgress::Failed),
             }
         }
     }
 
     /// Answers the script's requests until the exchange goes on.
-    fn wait(&mut self, answers: &mut dyn Answers) -> Result<Resumed, Stop> {
+    fn wait(&mut self, answers: &mut dyn MockUpstream) -> Result<ScriptResume, SpecInterrupt> {
         loop {
             let sent = self.take_sent(|_| true);
-            let Some(Sent { cluster, token, is_awaited, request }) = sent else {
-                return Err(Stop::Wrong(
+            let Some(ScriptRequest { cluster, token, is_awaited, request }) = sent else {
+                return Err(SpecInterrupt::Wrong(
                     "the script waits for nothing; this is a mistake in eddy".to_owned(),
                 ));
             };
@@ -245,12 +268,12 @@ impl<'a> Exchange<'a> {
                 continue;
             }
             match answer {
-                Answer::Response(response) => {
-                    let (head, bytes) = response.response_head().map_err(Stop::Wrong)?;
+                MockResponse::Response(response) => {
+                    let (head, bytes) = response.response_head().map_err(SpecInterrupt::Wrong)?;
                     let body = response.pieces.concat();
                     self.tell(EventKind::Response, token, head.status, head.fields(&bytes), &body);
                 }
-                Answer::None(why) => self.tell(EventKind::Failed, token, 0, Fields::default(), &why),
+                MockResponse::None(why) => self.tell(EventKind::Failed, token, 0, Fields::default(), &why),
             }
             if let Some(resumed) = self.script.host.noted().resumed.take() {
                 return Ok(resumed);
@@ -259,28 +282,28 @@ impl<'a> Exchange<'a> {
     }
 
     fn tell(&self, kind: EventKind, token: u64, status: u16, fields: Fields<'_>, body: &[u8]) {
-        self.script.library.event(&Event { kind, filter: 1, token, worker: 0, status, fields, body });
+        self.script.library.event(&FilterEvent { kind, filter: 1, token, worker: 0, status, fields, body });
     }
 
     /// Shows the spec what the script has sent without waiting for an answer.
-    fn tell_unawaited(&self, answers: &mut dyn Answers) -> Result<(), Stop> {
+    fn tell_unawaited(&self, answers: &mut dyn MockUpstream) -> Result<(), SpecInterrupt> {
         while let Some(sent) = self.take_sent(|sent| !sent.is_awaited) {
             answers.answer(&sent.cluster, &sent.request)?;
         }
         Ok(())
     }
 
-    fn take_sent(&self, is_wanted: fn(&Sent) -> bool) -> Option<Sent> {
+    fn take_sent(&self, is_wanted: fn(&ScriptRequest) -> bool) -> Option<ScriptRequest> {
         let mut noted = self.script.host.noted();
         let place = noted.sent.iter().position(is_wanted)?;
         Some(noted.sent.remove(place))
     }
 
-    fn cross(&mut self, phase: Phase, at: At, edits: &mut EditLog) -> Verdict {
+    fn cross(&mut self, phase: Phase, at: BodyPosition, edits: &mut EditLog) -> Verdict {
         let current = AtomicU32::new(0);
         let mut steps = [self.step];
         let view = self.view(phase, at);
-        let mut call = Call {
+        let mut call = LibraryCall {
             worker: 0,
             exchange: Handle::from_number(1),
             turn: self.turn,
@@ -299,11 +322,11 @@ impl<'a> Exchange<'a> {
         step.verdict
     }
 
-    fn view(&self, phase: Phase, at: At) -> View<'_> {
+    fn view(&self, phase: Phase, at: BodyPosition) -> ExchangeView<'_> {
         let (request, bytes) = (&self.request, &self.request_bytes);
         let way = &self.ways[usize::from(phase.is_reversed())];
         let is_trailers = matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers);
-        View {
+        ExchangeView {
             phase,
             is_end: at.is_end,
             is_buffered: at.is_buffered,
@@ -323,7 +346,7 @@ impl<'a> Exchange<'a> {
             }),
             trailers: if is_trailers { way.trailers.fields() } else { Fields::default() },
             body: at.piece.and_then(|piece| way.pieces.get(piece)).map_or(&[], Vec::as_slice),
-            about: About {
+            about: ExchangeInfo {
                 peer: b"127.0.0.1:50000",
                 peer_ip: Some(std::net::Ipv4Addr::LOCALHOST.into()),
                 local: b"127.0.0.1:8080",
@@ -331,17 +354,23 @@ impl<'a> Exchange<'a> {
                 rule: b"rehearsal",
                 cluster: b"endpoint",
                 metadata: Some(&self.metadata),
-                ..About::default()
+                ..ExchangeInfo::default()
             },
         }
     }
 
     /// Carries out what the script said beside its verdict.
-    fn apply(&mut self, phase: Phase, at: At, verdict: Verdict, edits: &EditLog) -> Result<(), String> {
+    fn apply(
+        &mut self,
+        phase: Phase,
+        at: BodyPosition,
+        verdict: Verdict,
+        edits: &EditLog,
+    ) -> Result<(), String> {
         for record in edits.records() {
             let edit = record.map_err(|error| error.to_string())?.edit;
             match (edit, verdict) {
-                (Edit::Fault(why) | Edit::LimitFault { why, .. }, _) => {
+                (FilterEdit::Fault(why) | FilterEdit::LimitFault { why, .. }, _) => {
                     return Err(String::from_utf8_lossy(why).into_owned());
                 }
                 // What a script changed before it failed goes with it.
@@ -352,52 +381,61 @@ impl<'a> Exchange<'a> {
         Ok(())
     }
 
-    fn carry_out(&mut self, phase: Phase, at: At, edit: &Edit<'_>) -> Result<(), String> {
+    fn carry_out(&mut self, phase: Phase, at: BodyPosition, edit: &FilterEdit<'_>) -> Result<(), String> {
         match *edit {
-            Edit::BodySet(_) | Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) => {
+            FilterEdit::BodySet(_)
+            | FilterEdit::BodyAppend(_)
+            | FilterEdit::BodyPrepend(_)
+            | FilterEdit::BodyDrain(_) => {
                 let piece = at.piece.and_then(|piece| self.way(phase).pieces.get_mut(piece));
                 let piece = piece.ok_or("bodies are changed in the phases of bodies")?;
                 return apply_to_body(edit, piece).map_err(|refused| refused.to_string());
             }
-            Edit::Reply { status, body, .. } => {
-                self.reply = Message {
+            FilterEdit::Reply { status, body, .. } => {
+                self.reply = SpecMessage {
                     status: u16::try_from(status).unwrap_or(500),
                     pieces: if body.is_empty() { Vec::new() } else { vec![body.to_vec()] },
-                    ..Message::default()
+                    ..SpecMessage::default()
                 };
             }
-            Edit::ReplyField { name, value } => {
-                self.reply.fields.push(Named { name: name.to_vec(), value: value.to_vec() });
+            FilterEdit::ReplyField { name, value } => {
+                self.reply.fields.push(SpecField { name: name.to_vec(), value: value.to_vec() });
             }
-            Edit::Metadata { space, key, value } => {
+            FilterEdit::Metadata { space, key, value } => {
                 self.metadata.set(space, key, value).map_err(|full| full.to_string())?;
             }
-            Edit::Endpoint { address, .. } => self.endpoint = address.to_vec(),
-            Edit::ClearRoute | Edit::ReplyGrpc(_) | Edit::Fault(_) | Edit::LimitFault { .. } => {}
-            Edit::Set { .. } | Edit::Add { .. } if edit.ends_connection() => self.ends_connection = true,
-            Edit::Set { .. }
-            | Edit::Add { .. }
-            | Edit::Remove { .. }
-            | Edit::Method(_)
-            | Edit::Target(_)
-            | Edit::Authority(_)
-            | Edit::Status(_) => return self.change_fields(phase, edit),
+            FilterEdit::Endpoint { address, .. } => self.endpoint = address.to_vec(),
+            FilterEdit::ClearRoute
+            | FilterEdit::ReplyGrpc(_)
+            | FilterEdit::Fault(_)
+            | FilterEdit::LimitFault { .. } => {}
+            FilterEdit::Set { .. } | FilterEdit::Add { .. } if edit.ends_connection() => {
+                self.ends_connection = true
+            }
+            FilterEdit::Set { .. }
+            | FilterEdit::Add { .. }
+            | FilterEdit::Remove { .. }
+            | FilterEdit::Method(_)
+            | FilterEdit::Target(_)
+            | FilterEdit::Authority(_)
+            | FilterEdit::Status(_) => return self.change_fields(phase, edit),
         }
         Ok(())
     }
 
-    fn change_fields(&mut self, phase: Phase, edit: &Edit<'_>) -> Result<(), String> {
+    fn change_fields(&mut self, phase: Phase, edit: &FilterEdit<'_>) -> Result<(), String> {
         let is_sealed = self.way(phase).is_head_sealed;
         let way = &mut self.ways[usize::from(phase.is_reversed())];
         let mut head = match phase {
-            Phase::RequestTrailers | Phase::ResponseTrailers => {
-                Head::Trailers(FieldsEditor::new(&mut way.trailers.bytes, &mut way.trailers.fields))
-            }
+            Phase::RequestTrailers | Phase::ResponseTrailers => EditableSection::Trailers(FieldsEditor::new(
+                &mut way.trailers.bytes,
+                &mut way.trailers.fields,
+            )),
             Phase::RequestHead | Phase::RequestBody if !is_sealed => {
-                Head::Request(&mut self.request, &mut self.request_bytes)
+                EditableSection::Request(&mut self.request, &mut self.request_bytes)
             }
             Phase::ResponseHead | Phase::ResponseBody if !is_sealed => {
-                Head::Response(&mut self.response, &mut self.response_bytes)
+                EditableSection::Response(&mut self.response, &mut self.response_bytes)
             }
             Phase::RequestHead
             | Phase::RequestBody
@@ -409,14 +447,14 @@ impl<'a> Exchange<'a> {
         apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())
     }
 
-    fn way(&mut self, phase: Phase) -> &mut Way {
+    fn way(&mut self, phase: Phase) -> &mut ScriptDirection {
         &mut self.ways[usize::from(phase.is_reversed())]
     }
 
     /// The request as it goes to the endpoint.
-    fn forwarded(&self) -> Message {
+    fn forwarded(&self) -> SpecMessage {
         let bytes = &self.request_bytes;
-        Message {
+        SpecMessage {
             method: self.request.method_name(bytes).to_vec(),
             target: self.request.target.of(bytes).to_vec(),
             authority: self.request.authority.of(bytes).to_vec(),
@@ -427,8 +465,8 @@ impl<'a> Exchange<'a> {
     }
 
     /// What the spec is told at the end.
-    fn told(&self, forwarded: Option<&Message>) -> Vec<SpecPart> {
-        let response = Message {
+    fn told(&self, forwarded: Option<&SpecMessage>) -> Vec<SpecPart> {
+        let response = SpecMessage {
             status: self.response.status,
             fields: named_of(self.response.fields(&self.response_bytes)),
             ..self.ways[1].message()
@@ -456,8 +494,8 @@ impl<'a> Exchange<'a> {
     }
 }
 
-impl Way {
-    fn of(message: &Message) -> Result<Self, String> {
+impl ScriptDirection {
+    fn of(message: &SpecMessage) -> Result<Self, String> {
         let trailers = message.kept_trailers()?;
         let mut pieces = message.pieces.clone();
         if pieces.is_empty() && !trailers.fields.is_empty() {
@@ -467,19 +505,19 @@ impl Way {
         Ok(Self { pieces, trailers, is_head_sealed: false })
     }
 
-    fn message(&self) -> Message {
+    fn message(&self) -> SpecMessage {
         let trailers = named_of(self.trailers.fields());
-        Message { pieces: self.pieces.clone(), trailers, ..Message::default() }
+        SpecMessage { pieces: self.pieces.clone(), trailers, ..SpecMessage::default() }
     }
 }
 
-fn name_of(level: Level) -> &'static str {
+fn name_of(level: FilterLogLevel) -> &'static str {
     match level {
-        Level::Trace => "trace",
-        Level::Debug => "debug",
-        Level::Info => "info",
-        Level::Warn => "warn",
-        Level::Error => "error",
-        Level::Off => "off",
+        FilterLogLevel::Trace => "trace",
+        FilterLogLevel::Debug => "debug",
+        FilterLogLevel::Info => "info",
+        FilterLogLevel::Warn => "warn",
+        FilterLogLevel::Error => "error",
+        FilterLogLevel::Off => "off",
     }
 }

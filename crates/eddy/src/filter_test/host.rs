@@ -2,47 +2,49 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use eddy_filter::{EditLog, Handle, Host, HostError, Level, MetricRegistry, Outbound, Verdict};
+use eddy_filter::{
+    EditLog, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricRegistry, Verdict,
+};
 
-use super::message::{Message, Named};
+use super::message::{SpecField, SpecMessage};
 
 /// A host of one worker.
 pub(super) struct RehearsalHost {
     metrics: MetricRegistry,
-    noted: Mutex<Noted>,
+    noted: Mutex<HostRecording>,
 }
 
 /// What was said since it was last asked for.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(super) struct HostRecording {
     /// Clusters that there are.
     pub(super) clusters: Vec<Vec<u8>>,
-    pub(super) records: Vec<Record>,
+    pub(super) records: Vec<ScriptLogRecord>,
     /// Requests of the script's own that were not answered yet.
-    pub(super) sent: Vec<Sent>,
-    pub(super) resumed: Option<Resumed>,
+    pub(super) sent: Vec<ScriptRequest>,
+    pub(super) resumed: Option<ScriptResume>,
 }
 
 /// A record of the log.
 #[derive(Debug)]
-pub(super) struct Record {
-    pub(super) level: Level,
+pub(super) struct ScriptLogRecord {
+    pub(super) level: FilterLogLevel,
     pub(super) text: Vec<u8>,
 }
 
 /// A request of the script's own.
 #[derive(Debug)]
-pub(super) struct Sent {
+pub(super) struct ScriptRequest {
     pub(super) cluster: String,
     pub(super) token: u64,
     /// Whether the exchange waits for its answer.
     pub(super) is_awaited: bool,
-    pub(super) request: Message,
+    pub(super) request: SpecMessage,
 }
 
 /// How an exchange that waited goes on.
 #[derive(Debug)]
-pub(super) struct Resumed {
+pub(super) struct ScriptResume {
     pub(super) verdict: Verdict,
     pub(super) edits: EditLog,
 }
@@ -52,29 +54,29 @@ impl RehearsalHost {
         Self { metrics: MetricRegistry::new(1), noted: Mutex::default() }
     }
 
-    pub(super) fn noted(&self) -> MutexGuard<'_, Noted> {
+    pub(super) fn noted(&self) -> MutexGuard<'_, HostRecording> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Host for RehearsalHost {
+impl HostApi for RehearsalHost {
     fn workers(&self) -> usize {
         1
     }
 
-    fn level(&self) -> Level {
-        Level::Trace
+    fn level(&self) -> FilterLogLevel {
+        FilterLogLevel::Trace
     }
 
     fn resume(&self, _: Handle, _: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
         let mut log = EditLog::new();
         log.append(edits).map_err(|_| HostError::TooLarge)?;
-        self.noted().resumed = Some(Resumed { verdict, edits: log });
+        self.noted().resumed = Some(ScriptResume { verdict, edits: log });
         Ok(())
     }
 
-    fn log(&self, _: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
-        self.noted().records.push(Record { level, text: text.to_vec() });
+    fn log(&self, _: u32, level: FilterLogLevel, text: &[u8]) -> Result<(), HostError> {
+        self.noted().records.push(ScriptLogRecord { level, text: text.to_vec() });
         Ok(())
     }
 
@@ -82,24 +84,25 @@ impl Host for RehearsalHost {
         &self.metrics
     }
 
-    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+    fn send(&self, request: &FilterOutboundRequest<'_>) -> Result<(), HostError> {
         let mut noted = self.noted();
         if !noted.clusters.iter().any(|known| known == request.cluster.as_bytes()) {
             return Err(HostError::Unknown);
         }
-        let named = |&(name, value): &(&[u8], &[u8])| Named { name: name.to_vec(), value: value.to_vec() };
+        let named =
+            |&(name, value): &(&[u8], &[u8])| SpecField { name: name.to_vec(), value: value.to_vec() };
         let pieces = if request.body.is_empty() { Vec::new() } else { vec![request.body.to_vec()] };
-        noted.sent.push(Sent {
+        noted.sent.push(ScriptRequest {
             cluster: request.cluster.to_owned(),
             token: request.token,
             is_awaited: request.exchange.is_some(),
-            request: Message {
+            request: SpecMessage {
                 method: request.method.to_vec(),
                 target: request.target.to_vec(),
                 authority: request.authority.to_vec(),
                 fields: request.fields.iter().map(named).collect(),
                 pieces,
-                ..Message::default()
+                ..SpecMessage::default()
             },
         });
         Ok(())

@@ -6,32 +6,32 @@ use eddy_http::{FieldId, Fields, HeadLimits, Method, RequestHead, ResponseHead};
 
 /// A request or a response.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Message {
+pub(super) struct SpecMessage {
     pub(super) method: Vec<u8>,
     pub(super) target: Vec<u8>,
     pub(super) authority: Vec<u8>,
     /// 0 for a request.
     pub(super) status: u16,
-    pub(super) fields: Vec<Named>,
+    pub(super) fields: Vec<SpecField>,
     /// The body as it comes, piece by piece.
     pub(super) pieces: Vec<Vec<u8>>,
-    pub(super) trailers: Vec<Named>,
+    pub(super) trailers: Vec<SpecField>,
 }
 
 /// A field.
 #[derive(Clone, Debug)]
-pub(super) struct Named {
+pub(super) struct SpecField {
     pub(super) name: Vec<u8>,
     pub(super) value: Vec<u8>,
 }
 
-impl Message {
+impl SpecMessage {
     /// Takes up what a spec says of a message; whether it is of messages at all.
     ///
     /// # Errors
     /// A status that is none.
     pub(super) fn take(&mut self, part: &SpecPart) -> Result<bool, String> {
-        let named = || Named { name: part.name.clone(), value: part.value.clone() };
+        let named = || SpecField { name: part.name.clone(), value: part.value.clone() };
         match part.what.as_str() {
             "method" => self.method.clone_from(&part.value),
             "path" => self.target.clone_from(&part.value),
@@ -76,7 +76,7 @@ impl Message {
         let line = [&method[..], b" ", &target, b" HTTP/1.1\r\n"].concat();
         let mut fields = self.framed_fields(false);
         if !fields.iter().any(|field| FieldId::from_name(&field.name) == FieldId::Host) {
-            fields.insert(0, Named { name: b"Host".to_vec(), value: or(&self.authority, b"localhost") });
+            fields.insert(0, SpecField { name: b"Host".to_vec(), value: or(&self.authority, b"localhost") });
         }
         let (mut head, bytes) = (RequestHead::new(), head_bytes(&line, &fields)?);
         head.parse(&bytes, &LIMITS).map_err(|fault| format!("eddy refuses this request: {fault}"))?;
@@ -108,10 +108,10 @@ impl Message {
     }
 
     /// The fields, and what announces the body.
-    fn framed_fields(&self, is_response: bool) -> Vec<Named> {
-        let mut fields: Vec<Named> =
+    fn framed_fields(&self, is_response: bool) -> Vec<SpecField> {
+        let mut fields: Vec<SpecField> =
             self.fields.iter().filter(|field| !is_framing(&field.name)).cloned().collect();
-        let named = |name: &[u8], value: &[u8]| Named { name: name.to_vec(), value: value.to_vec() };
+        let named = |name: &[u8], value: &[u8]| SpecField { name: name.to_vec(), value: value.to_vec() };
         let len = self.pieces.iter().map(Vec::len).sum::<usize>();
         if self.pieces.len() > 1 || !self.trailers.is_empty() {
             fields.push(named(b"Transfer-Encoding", b"chunked"));
@@ -123,15 +123,15 @@ impl Message {
 }
 
 /// The fields of a section, as a message has them.
-pub(super) fn named_of(fields: Fields<'_>) -> Vec<Named> {
+pub(super) fn named_of(fields: Fields<'_>) -> Vec<SpecField> {
     let named =
-        |field: eddy_http::FieldRef<'_>| Named { name: field.name.to_vec(), value: field.value.to_vec() };
+        |field: eddy_http::FieldRef<'_>| SpecField { name: field.name.to_vec(), value: field.value.to_vec() };
     fields.iter().map(named).collect()
 }
 
-fn head_bytes(line: &[u8], fields: &[Named]) -> Result<Vec<u8>, String> {
+fn head_bytes(line: &[u8], fields: &[SpecField]) -> Result<Vec<u8>, String> {
     let mut bytes = line.to_vec();
-    for Named { name, value } in fields {
+    for SpecField { name, value } in fields {
         if [name, value].into_iter().flatten().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
             return Err(format!(
                 "the header \"{}\" has the end of a line in it",

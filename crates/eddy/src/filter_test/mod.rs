@@ -6,4 +6,4 @@ mod message;
 mod script;
 mod spec;
 
-pub(crate) use spec::{Rehearsal, Verdict};
+pub(crate) use spec::{Rehearsal, SpecTestResult};

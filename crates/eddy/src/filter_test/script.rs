@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use eddy_filter::Host;
+use eddy_filter::HostApi;
 use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueue};
 
 use super::host::RehearsalHost;
 
 /// A script, and the filter made of it.
-pub(super) struct Script {
+pub(super) struct ScriptFilter {
     pub(super) host: Arc<RehearsalHost>,
     pub(super) library: Arc<LuaScript>,
     pub(super) made: MadeFilter,
     pub(super) reclaim_queue: ReclaimQueue,
 }
 
-impl Script {
+impl ScriptFilter {
     /// Loads a script; `number` tells its shared stores from those of others.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Script {
         let reclaim_queue = ReclaimQueue::new(|| ());
         let filter = format!("rehearsed {number}");
         let source = LuaSource { filter: &filter, chunk, text, limits };
-        let library = LuaScript::load(&source, &(Arc::clone(&host) as Arc<dyn Host>));
+        let library = LuaScript::load(&source, &(Arc::clone(&host) as Arc<dyn HostApi>));
         let library = library.map_err(|error| error.to_string())?;
         let made = library.filter("", config, 1, &reclaim_queue).map_err(|error| error.to_string())?;
         Ok(Self { host, library, made, reclaim_queue })

@@ -3,25 +3,25 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use eddy_filter::Owner;
+use eddy_filter::LibraryKeepAlive;
 use eddy_guest::{Guest, LuaLimits, LuaSpec, SpecPart};
 
-use super::exchange::{Answer, Answers, Exchange, Stop};
-use super::message::Message;
-use super::script::Script;
+use super::exchange::{MockResponse, MockUpstream, ScriptExchange, SpecInterrupt};
+use super::message::SpecMessage;
+use super::script::ScriptFilter;
 
 /// A spec that is being run.
 pub(crate) struct Rehearsal {
     spec: LuaSpec,
     /// Where the scripts lie that it names.
     folder: PathBuf,
-    scripts: Vec<Script>,
+    scripts: Vec<ScriptFilter>,
     answer: Vec<SpecPart>,
 }
 
 /// What is said of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum SpecTestResult {
     /// All was as the test says.
     Passed {
         /// The test's name.
@@ -55,15 +55,15 @@ impl Rehearsal {
         Ok(Self { spec, folder, scripts: Vec::new(), answer })
     }
 
-    fn step(&mut self) -> Result<Vec<SpecPart>, Verdict> {
+    fn step(&mut self) -> Result<Vec<SpecPart>, SpecTestResult> {
         let answer = std::mem::take(&mut self.answer);
-        self.spec.step(&answer).map_err(|error| Verdict::Broken { why: error.to_string() })
+        self.spec.step(&answer).map_err(|error| SpecTestResult::Broken { why: error.to_string() })
     }
 
-    fn obey(&mut self, said: &[SpecPart]) -> Result<Vec<SpecPart>, Stop> {
+    fn obey(&mut self, said: &[SpecPart]) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let Some((first, rest)) = said.split_first() else { return Ok(Vec::new()) };
         if first.what == "filter" {
-            self.load(rest).map_err(Stop::Wrong)
+            self.load(rest).map_err(SpecInterrupt::Wrong)
         } else {
             self.send(&text_of(&first.name), rest)
         }
@@ -95,17 +95,17 @@ impl Rehearsal {
             }
         }
         let number = self.scripts.len();
-        self.scripts.push(Script::load(number, &chunk, &text, &config, limits)?);
+        self.scripts.push(ScriptFilter::load(number, &chunk, &text, &config, limits)?);
         Ok(vec![SpecPart::new("made", number.to_string(), "")])
     }
 
-    fn send(&mut self, number: &str, parts: &[SpecPart]) -> Result<Vec<SpecPart>, Stop> {
+    fn send(&mut self, number: &str, parts: &[SpecPart]) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let script = number.parse().ok().and_then(|number: usize| self.scripts.get(number));
-        let script = script.ok_or_else(|| Stop::Wrong("there is no such filter".to_owned()))?;
-        let mut request = Message::default();
+        let script = script.ok_or_else(|| SpecInterrupt::Wrong("there is no such filter".to_owned()))?;
+        let mut request = SpecMessage::default();
         let (mut clusters, mut rule) = (Vec::new(), None);
         for part in parts {
-            if request.take(part).map_err(Stop::Wrong)? {
+            if request.take(part).map_err(SpecInterrupt::Wrong)? {
                 continue;
             }
             match part.what.as_str() {
@@ -114,22 +114,22 @@ impl Rehearsal {
                 _ => {}
             }
         }
-        *script.host.noted() = super::host::Noted { clusters, ..Default::default() };
+        *script.host.noted() = super::host::HostRecording { clusters, ..Default::default() };
         let made = rule.map(|rule| {
             script.library.rule_config(script.made.number, &script.made.owner, &rule, &script.reclaim_queue)
         });
-        let made = made.transpose().map_err(|error| Stop::Wrong(error.to_string()))?;
-        let (config, _held) = made.unwrap_or_else(|| (0, Owner::default()));
-        let exchange = Exchange::new(script, &request, config).map_err(Stop::Wrong)?;
-        exchange.run(&mut Asked { spec: &mut self.spec })
+        let made = made.transpose().map_err(|error| SpecInterrupt::Wrong(error.to_string()))?;
+        let (config, _held) = made.unwrap_or_else(|| (0, LibraryKeepAlive::default()));
+        let exchange = ScriptExchange::new(script, &request, config).map_err(SpecInterrupt::Wrong)?;
+        exchange.run(&mut SpecUpstream { spec: &mut self.spec })
     }
 }
 
 impl Iterator for Rehearsal {
-    type Item = Verdict;
+    type Item = SpecTestResult;
 
     /// Runs the next test.
-    fn next(&mut self) -> Option<Verdict> {
+    fn next(&mut self) -> Option<SpecTestResult> {
         let mut said = match self.step() {
             Ok(said) => said,
             Err(broken) => return self.end(broken),
@@ -138,20 +138,20 @@ impl Iterator for Rehearsal {
             let first = said.first().cloned().unwrap_or_default();
             let (test, why) = (text_of(&first.name), text_of(&first.value));
             match first.what.as_str() {
-                "passed" => return Some(Verdict::Passed { test }),
-                "failed" => return Some(Verdict::Failed { test, why }),
-                "broken" => return self.end(Verdict::Broken { why }),
+                "passed" => return Some(SpecTestResult::Passed { test }),
+                "failed" => return Some(SpecTestResult::Failed { test, why }),
+                "broken" => return self.end(SpecTestResult::Broken { why }),
                 "filter" | "send" => {}
                 _ => return None,
             }
             self.answer = match self.obey(&said) {
                 Ok(answer) => answer,
-                Err(Stop::Wrong(why)) => vec![SpecPart::new("error", why, "")],
-                Err(Stop::Said(more)) => {
+                Err(SpecInterrupt::Wrong(why)) => vec![SpecPart::new("error", why, "")],
+                Err(SpecInterrupt::Said(more)) => {
                     said = more;
                     continue;
                 }
-                Err(Stop::Broken(why)) => return self.end(Verdict::Broken { why }),
+                Err(SpecInterrupt::Broken(why)) => return self.end(SpecTestResult::Broken { why }),
             };
             said = match self.step() {
                 Ok(said) => said,
@@ -163,7 +163,7 @@ impl Iterator for Rehearsal {
 
 impl Rehearsal {
     /// No more comes of a spec that is broken: it is not entered again.
-    fn end(&mut self, broken: Verdict) -> Option<Verdict> {
+    fn end(&mut self, broken: SpecTestResult) -> Option<SpecTestResult> {
         // One without tests takes its place.
         self.spec = LuaSpec::load("ended", b"").ok()?;
         Some(broken)
@@ -171,36 +171,36 @@ impl Rehearsal {
 }
 
 /// Endpoints and clusters as the spec plays them.
-struct Asked<'a> {
+struct SpecUpstream<'a> {
     spec: &'a mut LuaSpec,
 }
 
-impl Answers for Asked<'_> {
-    fn answer(&mut self, cluster: &str, request: &Message) -> Result<Answer, Stop> {
+impl MockUpstream for SpecUpstream<'_> {
+    fn answer(&mut self, cluster: &str, request: &SpecMessage) -> Result<MockResponse, SpecInterrupt> {
         let mut parts = vec![SpecPart::new("ask", cluster, "")];
         parts.extend(request.parts());
         loop {
-            let said = self.spec.step(&parts).map_err(|error| Stop::Broken(error.to_string()))?;
+            let said = self.spec.step(&parts).map_err(|error| SpecInterrupt::Broken(error.to_string()))?;
             match said.first().map(|part| part.what.as_str()) {
-                Some("reply") => return answer_of(&said).map_err(Stop::Wrong),
+                Some("reply") => return answer_of(&said).map_err(SpecInterrupt::Wrong),
                 Some("filter" | "send") => {
                     parts = vec![SpecPart::new("error", "one request is under way already", "")];
                 }
-                _ => return Err(Stop::Said(said)),
+                _ => return Err(SpecInterrupt::Said(said)),
             }
         }
     }
 }
 
-fn answer_of(said: &[SpecPart]) -> Result<Answer, String> {
-    let mut response = Message::default();
+fn answer_of(said: &[SpecPart]) -> Result<MockResponse, String> {
+    let mut response = SpecMessage::default();
     for part in said {
         if part.what == "none" {
-            return Ok(Answer::None(part.value.clone()));
+            return Ok(MockResponse::None(part.value.clone()));
         }
         response.take(part)?;
     }
-    Ok(Answer::Response(response))
+    Ok(MockResponse::Response(response))
 }
 
 fn text_of(bytes: &[u8]) -> String {

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eddy_config::{Config, FilterConfig, FilterKind, GoSource, Problem, SourceText};
+use eddy_config::{FilterConfig, FilterKind, GatewayConfig, GoSource, Problem, SourceText};
 
 use super::problem::FilterProblem;
 use super::registered::registered_name;
-use crate::bundle::{Bundle, BundleFailure, Cache, Record, Target, bundle};
+use crate::bundle::{Bundle, BundleFailure, BundleManifest, Cache, GoBuildTarget, bundle};
 
 /// The folders of all Go packages that a configuration names: a process has room for one Go runtime, so they share a
 /// library.
-fn packages(config: &Config) -> BTreeSet<&Path> {
+fn packages(config: &GatewayConfig) -> BTreeSet<&Path> {
     let packages = config.filters.iter().filter_map(|filter| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
         FilterKind::Go { .. }
@@ -25,7 +25,7 @@ fn packages(config: &Config) -> BTreeSet<&Path> {
 }
 
 /// The filters that come from Go packages, and where these lie.
-pub(crate) fn folders_of(config: &Config) -> BTreeMap<Arc<str>, PathBuf> {
+pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Arc<str>, PathBuf> {
     let folder = |filter: &FilterConfig| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => {
             Some((Arc::clone(&filter.name), path.canonicalize().ok()?))
@@ -48,9 +48,9 @@ pub(crate) fn folders_of(config: &Config) -> BTreeMap<Arc<str>, PathBuf> {
 /// # Cost
 /// A tenth of a second, or the time of a compiler.
 pub(crate) fn link_packages(
-    config: &mut Config,
+    config: &mut GatewayConfig,
     cache: Option<&Path>,
-    target: Target,
+    target: GoBuildTarget,
     notice: &dyn Fn(),
 ) -> Result<Option<Bundle>, BundleFailure> {
     let packages = packages(config);
@@ -63,7 +63,7 @@ pub(crate) fn link_packages(
 }
 
 /// Has a configuration name this library in the place of its packages.
-pub(crate) fn name_library(config: &mut Config, library: &Path) {
+pub(crate) fn name_library(config: &mut GatewayConfig, library: &Path) {
     for filter in &mut config.filters {
         if let FilterKind::Go { source, .. } = &mut filter.kind
             && let GoSource::Package(package) = source
@@ -77,7 +77,7 @@ pub(crate) fn name_library(config: &mut Config, library: &Path) {
 /// to `sources`.
 pub(crate) fn problems_of(
     failure: BundleFailure,
-    config: &Config,
+    config: &GatewayConfig,
     sources: &mut Vec<SourceText>,
 ) -> Vec<Problem> {
     let is_package = |kind: &FilterKind| matches!(kind, FilterKind::Go { source: GoSource::Package(_), .. });
@@ -106,7 +106,7 @@ pub(crate) fn problems_of(
 pub(super) fn library_of(source: &GoSource) -> Result<PathBuf, String> {
     match source {
         GoSource::Library(path) | GoSource::Linked { library: path, .. } => {
-            if let Some(record) = Record::beside(path) {
+            if let Some(record) = BundleManifest::beside(path) {
                 record.check(path).map_err(|why| format!("library \"{}\": {why}", path.display()))?;
             }
             Ok(path.clone())
@@ -122,7 +122,7 @@ pub(super) fn library_of(source: &GoSource) -> Result<PathBuf, String> {
 pub(super) fn name_in(source: &GoSource, name: &str, known: &[String]) -> Result<String, String> {
     let GoSource::Linked { library, package } = source else { return Ok(name.to_owned()) };
     let folder = package.canonicalize().map_err(|error| error.to_string())?;
-    let record = Record::beside(library);
+    let record = BundleManifest::beside(library);
     let linked = record.as_ref().and_then(|record| record.linked.iter().find(|one| one.folder == folder));
     linked.map_or_else(|| Ok(name.to_owned()), |linked| registered_name(name, linked, known))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use eddy_config::{LuaConfig, LuaScriptText};
-use eddy_filter::{Host, LoadError};
+use eddy_filter::{HostApi, LoadError};
 use eddy_guest::{LuaLimits, LuaScript, LuaSource, SharedLimits};
 
 use super::problem::{FilterProblem, ScriptLine};
@@ -28,7 +28,7 @@ impl Scripts {
         filter: &Arc<str>,
         config: &LuaConfig,
         script: &LuaScriptText,
-        host: &Arc<dyn Host>,
+        host: &Arc<dyn HostApi>,
     ) -> Result<Arc<LuaScript>, FilterProblem> {
         let key = (Arc::clone(filter), script.clone());
         if let Some(known) = self.loaded.get(&key) {
@@ -44,7 +44,7 @@ fn load(
     filter: &str,
     config: &LuaConfig,
     script: &LuaScriptText,
-    host: &Arc<dyn Host>,
+    host: &Arc<dyn HostApi>,
 ) -> Result<Arc<LuaScript>, FilterProblem> {
     let (chunk, text, path) = match script {
         LuaScriptText::Inline { name, text } => (name.to_string(), text.as_bytes().to_vec(), None),

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eddy_config::{Config, FilterConfig, FilterKind, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig};
+use eddy_config::{
+    FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
+};
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
-use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
+use eddy_filter::{Filter, FilterSet, HostApi, LibraryKeepAlive, RuleFilter};
 use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
 
 use super::bundle::{library_of, name_in};
@@ -20,7 +22,7 @@ use crate::control::Quarantined;
 /// Makes filters. Lives on one thread, which no worker is and which lasts as long as the process.
 pub(crate) struct FilterMaker {
     /// What filters talk to.
-    pub(crate) host: Arc<dyn Host>,
+    pub(crate) host: Arc<dyn HostApi>,
     /// Gives a filter of this name a number that no other had.
     pub(crate) number: Box<dyn Fn(&str) -> u32 + Send>,
     /// Where filters go that no plan has any more.
@@ -37,13 +39,13 @@ pub(crate) struct FilterMaker {
 
 /// What makes a filter ready to be put into chains.
 #[derive(Clone)]
-enum Made {
+enum PreparedFilter {
     Builtin(Arc<Filter>),
     Quarantined(Arc<Filter>),
     Guest(Arc<Filter>, Arc<dyn Guest>),
 }
 
-impl Made {
+impl PreparedFilter {
     fn filter(&self) -> &Arc<Filter> {
         match self {
             Self::Builtin(filter) | Self::Quarantined(filter) | Self::Guest(filter, _) => filter,
@@ -75,7 +77,7 @@ impl FilterMaker {
     ///
     /// # Errors
     /// Every filter that cannot be made.
-    pub(crate) fn make(&self, config: &Config) -> Result<FilterSet, Vec<FilterProblem>> {
+    pub(crate) fn make(&self, config: &GatewayConfig) -> Result<FilterSet, Vec<FilterProblem>> {
         let (mut problems, mut scripts) = (Vec::new(), Scripts::default());
         let mut made = Vec::with_capacity(config.filters.len());
         let mut modules = Modules::new(self.is_trial);
@@ -83,7 +85,7 @@ impl FilterMaker {
             held(config, &self.quarantined).into_iter().map(|(index, _)| index).collect();
         for (index, filter) in config.filters.iter().enumerate() {
             if held.contains(&index) {
-                made.push(Made::Quarantined(stand_in(filter, (self.number)(&filter.name))));
+                made.push(PreparedFilter::Quarantined(stand_in(filter, (self.number)(&filter.name))));
                 continue;
             }
             (self.observe)(&filter.name);
@@ -120,9 +122,11 @@ impl FilterMaker {
         filter: &FilterConfig,
         scripts: &mut Scripts,
         modules: &mut Modules,
-    ) -> Result<Made, FilterProblem> {
+    ) -> Result<PreparedFilter, FilterProblem> {
         let (path, name, source) = match &filter.kind {
-            FilterKind::Builtin(builtin) => return self.make_builtin(filter, builtin).map(Made::Builtin),
+            FilterKind::Builtin(builtin) => {
+                return self.make_builtin(filter, builtin).map(PreparedFilter::Builtin);
+            }
             FilterKind::Lua(lua) => {
                 return self.make_lua(filter, lua, &lua.script, &filter.config, scripts);
             }
@@ -150,7 +154,7 @@ impl FilterMaker {
         script: &LuaScriptText,
         context: &str,
         scripts: &mut Scripts,
-    ) -> Result<Made, FilterProblem> {
+    ) -> Result<PreparedFilter, FilterProblem> {
         let script = scripts.load(&filter.name, config, script, &self.host)?;
         self.make_guest(filter, "", context, script)
     }
@@ -162,12 +166,12 @@ impl FilterMaker {
         name: &str,
         config: &str,
         library: Arc<G>,
-    ) -> Result<Made, FilterProblem> {
+    ) -> Result<PreparedFilter, FilterProblem> {
         let id = (self.number)(&filter.name);
         let made = library
             .filter(name, config, id, &self.reclaim_queue)
             .map_err(|error| FilterProblem::of_load(&filter.name, &error))?;
-        Ok(Made::by_guest(filter, id, made, library))
+        Ok(PreparedFilter::by_guest(filter, id, made, library))
     }
 
     fn make_wasm(
@@ -175,7 +179,7 @@ impl FilterMaker {
         filter: &FilterConfig,
         config: &WasmConfig,
         modules: &mut Modules,
-    ) -> Result<Made, FilterProblem> {
+    ) -> Result<PreparedFilter, FilterProblem> {
         let failed = |error| FilterProblem::of_load(&filter.name, &error);
         (self.observe_compiling)(&filter.name);
         if let Some(library) = modules.linear(config, &self.host).map_err(failed)? {
@@ -194,7 +198,7 @@ impl FilterMaker {
         let made = library
             .filter_of(&filter.name, &config.root_id, &filter.config, id, &self.reclaim_queue)
             .map_err(failed)?;
-        Ok(Made::by_guest(filter, id, made, library))
+        Ok(PreparedFilter::by_guest(filter, id, made, library))
     }
 
     fn make_builtin(
@@ -215,7 +219,7 @@ impl FilterMaker {
             number: 1,
             info,
             policy: filter.policy,
-            owner: Owner::default(),
+            owner: LibraryKeepAlive::default(),
         }))
     }
 
@@ -225,7 +229,7 @@ impl FilterMaker {
         action: usize,
         rule: &RuleFilterConfig,
         config: &FilterConfig,
-        made: &Made,
+        made: &PreparedFilter,
         scripts: &mut Scripts,
     ) -> Result<Option<RuleFilter>, FilterProblem> {
         let index = rule.filter;
@@ -233,17 +237,23 @@ impl FilterMaker {
             let context = rule.config.as_ref().unwrap_or(&config.config);
             let made = self.make_lua(config, lua, script, context, scripts)?;
             let filter = Arc::clone(made.filter());
-            return Ok(Some(RuleFilter { action, index, filter, config: 0, owner: Owner::default() }));
+            return Ok(Some(RuleFilter {
+                action,
+                index,
+                filter,
+                config: 0,
+                owner: LibraryKeepAlive::default(),
+            }));
         }
         match made {
             // What a rule says for it does not make it any better.
-            Made::Quarantined(_) => Ok(None),
-            Made::Builtin(_) => {
+            PreparedFilter::Quarantined(_) => Ok(None),
+            PreparedFilter::Builtin(_) => {
                 let Some(own) = &rule.builtin else { return Ok(None) };
                 let filter = self.make_builtin(config, own)?;
-                Ok(Some(RuleFilter { action, index, filter, config: 0, owner: Owner::default() }))
+                Ok(Some(RuleFilter { action, index, filter, config: 0, owner: LibraryKeepAlive::default() }))
             }
-            Made::Guest(filter, library) => {
+            PreparedFilter::Guest(filter, library) => {
                 let Some(own) = &rule.config else { return Ok(None) };
                 let (number, owner) = library
                     .rule_config(filter.number, &filter.owner, own, &self.reclaim_queue)
@@ -259,12 +269,12 @@ impl FilterMaker {
 
 /// Whether this process cannot take up the libraries that a configuration names as they now lie there: it has others
 /// from the same places, or another Go runtime.
-pub(crate) fn needs_new_process(config: &Config) -> bool {
+pub(crate) fn needs_new_process(config: &GatewayConfig) -> bool {
     libraries(config).iter().any(|path| eddy_guest::needs_new_process(path))
 }
 
 /// The files of all libraries that a configuration names and that can be told.
-pub(super) fn libraries(config: &Config) -> BTreeSet<PathBuf> {
+pub(super) fn libraries(config: &GatewayConfig) -> BTreeSet<PathBuf> {
     config
         .filters
         .iter()

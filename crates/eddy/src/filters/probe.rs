@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use eddy_config::{Config, Problem, SourceText};
+use eddy_config::{GatewayConfig, Problem, SourceText};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
@@ -35,18 +35,18 @@ pub(super) enum FromProbe {
 ///
 /// # Cost
 /// Starts a process and waits for it, five seconds at most, and the time of a compiler where modules are new.
-pub(crate) fn probe(config: &Config, sources: &[SourceText], bundle: Option<&Path>) -> Vec<Problem> {
+pub(crate) fn probe(config: &GatewayConfig, sources: &[SourceText], bundle: Option<&Path>) -> Vec<Problem> {
     if config.filters.is_empty() {
         return Vec::new();
     }
-    let found = Probe::start(sources, bundle).and_then(Probe::finish).unwrap_or_else(|error| {
+    let found = FilterProbe::start(sources, bundle).and_then(FilterProbe::finish).unwrap_or_else(|error| {
         let message = format!("the process in which filters are tried out cannot be started: {error}");
         vec![FilterProblem::new("", message, None)]
     });
     found.iter().map(|problem| problem.in_sources(sources)).collect()
 }
 
-struct Probe {
+struct FilterProbe {
     process: Child,
     channel: Channel,
     /// Its standard error.
@@ -59,7 +59,7 @@ struct Probe {
     problems: Vec<FilterProblem>,
 }
 
-impl Probe {
+impl FilterProbe {
     fn start(sources: &[SourceText], bundle: Option<&Path>) -> io::Result<Self> {
         let (channel, stdin) = Channel::pair()?;
         let texts = memory_file("eddy-probe", &pack(sources, bundle, None))?;

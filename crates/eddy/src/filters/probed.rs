@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use anyhow::{Context, bail};
-use eddy_config::Config;
-use eddy_filter::{Host, Level, MetricRegistry};
+use eddy_config::GatewayConfig;
+use eddy_filter::{FilterLogLevel, HostApi, MetricRegistry};
 use eddy_guest::ReclaimQueue;
 
 use super::maker::FilterMaker;
@@ -63,19 +63,19 @@ struct NoGateway {
 }
 
 impl NoGateway {
-    fn new(config: &Config) -> Self {
+    fn new(config: &GatewayConfig) -> Self {
         let workers = config.workers.map_or(1, usize::from);
         Self { workers, metrics: MetricRegistry::new(workers) }
     }
 }
 
-impl Host for NoGateway {
+impl HostApi for NoGateway {
     fn workers(&self) -> usize {
         self.workers
     }
 
-    fn level(&self) -> Level {
-        Level::Error
+    fn level(&self) -> FilterLogLevel {
+        FilterLogLevel::Error
     }
 
     fn metrics(&self) -> &MetricRegistry {

@@ -3,17 +3,22 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use eddy_config::{Config, FilterConfig, FilterKind, LuaScriptText};
-use eddy_filter::builtin::{Answer, Builtin, BuiltinLibrary};
-use eddy_filter::{Edit, FailurePolicy, Filter, FilterInfo, Interest, Owner, Phase, Verdict, View};
+use eddy_config::{FilterConfig, FilterKind, GatewayConfig, LuaScriptText};
+use eddy_filter::builtin::{Builtin, BuiltinLibrary, PhaseContext};
+use eddy_filter::{
+    ExchangeView, FailurePolicy, Filter, FilterEdit, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict,
+};
 use eddy_guest::FileIdentity;
 
 use super::bundle::library_of;
-use crate::bundle::{Record, hashed};
+use crate::bundle::{BundleManifest, hashed};
 use crate::control::Quarantined;
 
 /// The filters of a configuration that must not be entered, by index.
-pub(crate) fn held<'q>(config: &Config, quarantined: &'q [Quarantined]) -> Vec<(usize, &'q Quarantined)> {
+pub(crate) fn held<'q>(
+    config: &GatewayConfig,
+    quarantined: &'q [Quarantined],
+) -> Vec<(usize, &'q Quarantined)> {
     let find = |index: usize, filter: &FilterConfig| {
         let held = quarantined.iter().find(|held| *held.name == *filter.name)?;
         (version(config, index, filter).as_deref() == Some(&*held.version)).then_some((index, held))
@@ -23,7 +28,7 @@ pub(crate) fn held<'q>(config: &Config, quarantined: &'q [Quarantined]) -> Vec<(
 
 /// Changes with a filter's configuration, that of rules for it, and its library; nothing of a filter of eddy's own, which
 /// is never quarantined.
-pub(crate) fn version(config: &Config, index: usize, filter: &FilterConfig) -> Option<String> {
+pub(crate) fn version(config: &GatewayConfig, index: usize, filter: &FilterConfig) -> Option<String> {
     let library = match &filter.kind {
         FilterKind::Builtin(_) => return None,
         FilterKind::Native { library, .. } => library_version(library),
@@ -46,7 +51,7 @@ pub(crate) fn version(config: &Config, index: usize, filter: &FilterConfig) -> O
 /// What of a file tells that it is another library. One that was linked from packages says so itself: its file is touched
 /// whenever it is found again.
 fn library_version(library: &Path) -> String {
-    match Record::beside(library) {
+    match BundleManifest::beside(library) {
         Some(record) => record.key,
         None => {
             FileIdentity::of(library).map_or_else(|error| error.to_string(), |known| format!("{known:?}"))
@@ -66,7 +71,7 @@ pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
         number: 1,
         info,
         policy: filter.policy,
-        owner: Owner::default(),
+        owner: LibraryKeepAlive::default(),
     })
 }
 
@@ -84,9 +89,9 @@ impl Builtin for StandIn {
         if self.refuses { Interest::of(&[Phase::RequestHead]) } else { Interest::default() }
     }
 
-    fn enter(&self, _: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, _: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         let verdict = answer.reply(503, "a filter is out of service\n", "filter_quarantined");
-        answer.edit(&Edit::ReplyGrpc(GRPC_UNAVAILABLE));
+        answer.edit(&FilterEdit::ReplyGrpc(GRPC_UNAVAILABLE));
         verdict
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eddy_config::{WasmConfig, WasmIsolation};
-use eddy_filter::{Host, LoadError};
+use eddy_filter::{HostApi, LoadError};
 use eddy_guest::{Isolation, LinearLibrary, LinearLimits, LinearModule, WasmLibrary, WasmSettings};
 
 use crate::bundle::Cache;
@@ -31,7 +31,7 @@ impl Modules {
     pub(super) fn linear(
         &mut self,
         config: &WasmConfig,
-        host: &Arc<dyn Host>,
+        host: &Arc<dyn HostApi>,
     ) -> Result<Option<Arc<LinearLibrary>>, LoadError> {
         let settings = settings_of(config);
         if let Some((_, library)) = self.linear.iter().find(|(known, _)| *known == settings) {
@@ -68,7 +68,7 @@ impl Modules {
     pub(super) fn library(
         &mut self,
         config: &WasmConfig,
-        host: &Arc<dyn Host>,
+        host: &Arc<dyn HostApi>,
     ) -> Result<Arc<WasmLibrary>, LoadError> {
         let settings = settings_of(config);
         if let Some((_, library)) = self.opened.iter().find(|(known, _)| *known == settings) {

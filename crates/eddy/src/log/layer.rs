@@ -11,8 +11,8 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::Registry;
 
-use super::record::{Form, Record};
-use super::writer::Writer;
+use super::record::{LogLineFormat, LogRecord};
+use super::writer::LogWriter;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +26,16 @@ pub(crate) struct LogSettings {
 /// The log of this process; clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Log {
-    shared: Arc<Shared>,
+    shared: Arc<LogLayerState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct LogLayerState {
     level: AtomicU8,
     is_json: AtomicBool,
     is_colourful: bool,
     process: &'static str,
-    writer: Writer,
+    writer: LogWriter,
 }
 
 impl Log {
@@ -44,14 +44,14 @@ impl Log {
     /// # Errors
     /// When the thread that writes cannot be started.
     pub(crate) fn start(process: &'static str, settings: LogSettings) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LogLayerState {
             level: AtomicU8::new(0),
             is_json: AtomicBool::new(false),
             is_colourful: std::io::stderr().is_terminal()
                 && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()),
             process,
             // A descriptor of its own: standard error may be turned elsewhere, for what others write there.
-            writer: Writer::start(File::from(eddy_io::duplicate(std::io::stderr())?))?,
+            writer: LogWriter::start(File::from(eddy_io::duplicate(std::io::stderr())?))?,
         });
         let log = Self { shared };
         log.set(settings);
@@ -94,11 +94,11 @@ impl<S: Subscriber> Layer<S> for Log {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let shared = &self.shared;
         let form = match (shared.is_json.load(Ordering::Relaxed), shared.is_colourful) {
-            (true, _) => Form::Json,
-            (false, true) => Form::Colour,
-            (false, false) => Form::Plain,
+            (true, _) => LogLineFormat::Json,
+            (false, true) => LogLineFormat::Colour,
+            (false, false) => LogLineFormat::Plain,
         };
-        let mut record = Record::new(*event.metadata().level(), shared.process);
+        let mut record = LogRecord::new(*event.metadata().level(), shared.process);
         event.record(&mut record);
         shared.writer.write(record.line(form));
     }

@@ -9,7 +9,7 @@ use tracing::field::{Field, Visit};
 
 /// How a line is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum LogLineFormat {
     /// For people.
     Plain,
     /// For people at a terminal.
@@ -20,7 +20,7 @@ pub(super) enum Form {
 
 /// A record being taken from an event.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct LogRecord {
     time: Timestamp,
     level: Level,
     process: &'static str,
@@ -28,18 +28,18 @@ pub(super) struct Record {
     fields: Map<String, Value>,
 }
 
-impl Record {
+impl LogRecord {
     /// A record of this moment without words.
     pub(super) fn new(level: Level, process: &'static str) -> Self {
         Self { time: Timestamp::now(), level, process, message: String::new(), fields: Map::new() }
     }
 
     /// The record as one line with its end, whatever bytes its fields hold.
-    pub(super) fn line(self, form: Form) -> String {
+    pub(super) fn line(self, form: LogLineFormat) -> String {
         let mut line = match form {
-            Form::Json => self.json(),
-            Form::Plain => self.text(""),
-            Form::Colour => self.text(colour(self.level)),
+            LogLineFormat::Json => self.json(),
+            LogLineFormat::Plain => self.text(""),
+            LogLineFormat::Colour => self.text(colour(self.level)),
         };
         if line.len() > LINE_BYTES_MAX {
             line.truncate(line.floor_char_boundary(LINE_BYTES_MAX));
@@ -85,7 +85,7 @@ impl Record {
     }
 }
 
-impl Visit for Record {
+impl Visit for LogRecord {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         if field.name() == "message" {
             self.message = format!("{value:?}");
@@ -159,8 +159,8 @@ const TEXT_BYTES_MAX: usize = 2 * 1024;
 mod tests {
     use super::*;
 
-    fn record(message: &str, value: &str) -> Record {
-        let mut record = Record::new(Level::WARN, "gateway");
+    fn record(message: &str, value: &str) -> LogRecord {
+        let mut record = LogRecord::new(Level::WARN, "gateway");
         record.time = Timestamp::from_millisecond(1_700_000_000_123).unwrap();
         message.clone_into(&mut record.message);
         record.fields.insert("cause".to_owned(), value.into());
@@ -170,15 +170,15 @@ mod tests {
     #[test]
     fn a_line_for_people() {
         assert_eq!(
-            record("went away", "killed").line(Form::Plain),
+            record("went away", "killed").line(LogLineFormat::Plain),
             "2023-11-14T22:13:20.123Z WARN  gateway: went away cause=killed\n"
         );
-        assert!(record("went away", "by hand").line(Form::Plain).ends_with("cause=\"by hand\"\n"));
+        assert!(record("went away", "by hand").line(LogLineFormat::Plain).ends_with("cause=\"by hand\"\n"));
     }
 
     #[test]
     fn a_json_object() {
-        let line = record("went away", "killed").line(Form::Json);
+        let line = record("went away", "killed").line(LogLineFormat::Json);
         let value: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(value["level"], "warn");
         assert_eq!(value["message"], "went away");
@@ -189,19 +189,19 @@ mod tests {
     #[test]
     fn nothing_breaks_the_line() {
         let hostile: String = (0..=255_u8).map(char::from).collect();
-        for form in [Form::Plain, Form::Colour, Form::Json] {
+        for form in [LogLineFormat::Plain, LogLineFormat::Colour, LogLineFormat::Json] {
             let line = record(&hostile, &hostile).line(form);
             assert_eq!(line.matches('\n').count(), 1, "{line:?}");
             assert!(!line.contains('\r'));
         }
-        let line = record(&hostile, &hostile).line(Form::Json);
+        let line = record(&hostile, &hostile).line(LogLineFormat::Json);
         assert!(serde_json::from_str::<Value>(&line).is_ok());
     }
 
     #[test]
     fn long_texts_are_cut() {
-        let line = record("long", &"é".repeat(100_000)).line(Form::Json);
+        let line = record("long", &"é".repeat(100_000)).line(LogLineFormat::Json);
         assert!(serde_json::from_str::<Value>(&line).is_ok());
-        assert!(record("long", &"é".repeat(100_000)).line(Form::Plain).len() <= LINE_BYTES_MAX + 1);
+        assert!(record("long", &"é".repeat(100_000)).line(LogLineFormat::Plain).len() <= LINE_BYTES_MAX + 1);
     }
 }

@@ -11,7 +11,7 @@ use eddy_io::LineOutput;
 
 /// Takes lines without ever waiting.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct LogWriter {
     queue: SyncSender<WriterCommand>,
     dropped: Arc<AtomicU64>,
 }
@@ -21,7 +21,7 @@ enum WriterCommand {
     Flush(SyncSender<()>),
 }
 
-impl Writer {
+impl LogWriter {
     /// Starts the thread that writes to `sink`.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ mod tests {
     fn a_blocked_sink_holds_nobody_up() {
         let (permit, open) = channel();
         let (written, lines) = channel();
-        let writer = Writer::start(Gate { open, written }).unwrap();
+        let writer = LogWriter::start(Gate { open, written }).unwrap();
         for number in 0..LINES_MAX + 10 {
             writer.write(format!("{number}\n"));
         }
@@ -140,7 +140,7 @@ mod tests {
         }
 
         let (written, lines) = channel();
-        let writer = Writer::start(Cut(written, 0)).unwrap();
+        let writer = LogWriter::start(Cut(written, 0)).unwrap();
         writer.write("first\n".to_owned());
         writer.write("second\n".to_owned());
         writer.flush();
@@ -151,7 +151,7 @@ mod tests {
     fn flush_waits_for_the_lines_before() {
         let (permit, open) = channel();
         let (written, lines) = channel();
-        let writer = Writer::start(Gate { open, written }).unwrap();
+        let writer = LogWriter::start(Gate { open, written }).unwrap();
         drop(permit);
         writer.write("first\n".to_owned());
         writer.flush();

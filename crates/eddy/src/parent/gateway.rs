@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 
 use super::crash_context::CrashContext;
-use super::program::{Image, Program};
+use super::program::{GatewayProgram, Image};
 use crate::control::{Channel, ChildSettings, PROTOCOL, Quarantined, SocketKey, StartReason, ToChild};
 
 /// A gateway process that has been started and not yet been seen to end.
@@ -32,7 +32,7 @@ pub(super) struct GatewayProcess {
     /// When it was started, or taken up from another parent image.
     pub(super) started: Instant,
     /// What it is doing.
-    pub(super) phase: Phase,
+    pub(super) phase: GatewayPhase,
     /// Why the parent has killed it, if so.
     pub(super) kill_reason: Option<&'static str>,
     /// The filter that a worker hung in, if that is why.
@@ -52,7 +52,7 @@ pub(super) struct GatewayProcess {
 
 /// What a gateway process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum GatewayPhase {
     /// It gets ready, until then at most.
     Starting(Instant),
     /// It accepts.
@@ -63,7 +63,7 @@ pub(super) enum Phase {
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum ProcessExit {
     /// By itself, with this code.
     Exited(i32),
     /// By this signal.
@@ -76,7 +76,7 @@ impl GatewayProcess {
     /// # Errors
     /// What the kernel says of memory, sockets, fork or exec.
     pub(super) fn start(
-        program: &Program,
+        program: &GatewayProgram,
         reason: StartReason,
         generation: u64,
         time_max: Duration,
@@ -111,7 +111,7 @@ impl GatewayProcess {
             generation,
             reason,
             started,
-            phase: Phase::Starting(started + time_max),
+            phase: GatewayPhase::Starting(started + time_max),
             kill_reason: None,
             hung_in: None,
             granted: BTreeMap::new(),
@@ -152,12 +152,12 @@ impl GatewayProcess {
     }
 
     /// How the process ended, if it has.
-    pub(super) fn ending(&self) -> Option<Ending> {
+    pub(super) fn ending(&self) -> Option<ProcessExit> {
         match rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG) {
             Ok(None) | Err(rustix::io::Errno::INTR) => None,
-            Ok(Some((_, status))) => Some(Ending::of(status)),
+            Ok(Some((_, status))) => Some(ProcessExit::of(status)),
             // Not our child, or no longer: there is nothing to wait for.
-            Err(_) => Some(Ending::Exited(EXIT_UNKNOWN)),
+            Err(_) => Some(ProcessExit::Exited(EXIT_UNKNOWN)),
         }
     }
 
@@ -180,10 +180,12 @@ impl GatewayProcess {
     /// When the parent must look at this process again, whatever it does.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Starting(deadline) | Phase::Draining(deadline) if self.kill_reason.is_none() => {
+            GatewayPhase::Starting(deadline) | GatewayPhase::Draining(deadline)
+                if self.kill_reason.is_none() =>
+            {
                 Some(deadline)
             }
-            Phase::Starting(_) | Phase::Draining(_) | Phase::Serving => None,
+            GatewayPhase::Starting(_) | GatewayPhase::Draining(_) | GatewayPhase::Serving => None,
         }
     }
 
@@ -194,7 +196,7 @@ impl GatewayProcess {
 
     /// Takes note that the process serves from now on.
     pub(super) fn handle_ready(&mut self) {
-        self.phase = Phase::Serving;
+        self.phase = GatewayPhase::Serving;
         self.serving_since_ms = monotonic_ms();
     }
 
@@ -240,14 +242,14 @@ pub(super) struct Adopted {
     pub(super) channel: Channel,
     pub(super) image: Image,
     pub(super) generation: u64,
-    pub(super) phase: Phase,
+    pub(super) phase: GatewayPhase,
     pub(super) granted: BTreeMap<SocketKey, usize>,
     pub(super) settings: ChildSettings,
     pub(super) page_file: OwnedFd,
     pub(super) crash_context: CrashContext,
 }
 
-impl Ending {
+impl ProcessExit {
     /// The code this program should exit with when its first gateway process ends so.
     pub(super) fn exit_code(self) -> u8 {
         match self {
@@ -264,7 +266,7 @@ impl Ending {
     }
 }
 
-impl std::fmt::Display for Ending {
+impl std::fmt::Display for ProcessExit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Exited(code) => write!(f, "exit code {code}"),

@@ -14,5 +14,5 @@ mod supervisor;
 mod take_up;
 mod watchdog;
 
-pub(crate) use program::Program;
+pub(crate) use program::GatewayProgram;
 pub(crate) use supervisor::{ParentOptions, Supervisor};

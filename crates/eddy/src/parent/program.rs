@@ -14,7 +14,7 @@ use rustix::process::Pid;
 
 /// How to start gateway processes.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct GatewayProgram {
     path: PathBuf,
     arguments: Vec<OsString>,
     image: Image,
@@ -26,7 +26,7 @@ pub(super) struct Image {
     file: Arc<OwnedFd>,
 }
 
-impl Program {
+impl GatewayProgram {
     /// This very program, started with `arguments` for its gateway processes.
     ///
     /// # Errors

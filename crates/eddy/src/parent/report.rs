@@ -3,15 +3,15 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
-use super::gateway::Phase;
+use super::gateway::GatewayPhase;
 use super::program::Image;
-use super::supervisor::{STOP_TIME_MAX, Stage, Supervisor};
+use super::supervisor::{STOP_TIME_MAX, Supervisor, SupervisorStage};
 use crate::control::{
     ChildSettings, DESCRIPTORS_PER_MESSAGE, Received, STATE_FORMAT, SocketKey, SocketPlace, StartReason,
     ToChild, ToParent,
 };
 use crate::log::LogSettings;
-use crate::sockets::BindError;
+use crate::sockets::SocketBindError;
 
 impl Supervisor {
     /// Takes the messages that wait, some from each process.
@@ -47,7 +47,7 @@ impl Supervisor {
             ToParent::Listen { request, key, sockets } => self.handle_listen(index, request, key, sockets),
             ToParent::Inherited { key, bound } => {
                 // Later ones would get in the way of what this parent has bound itself.
-                if self.stage == Stage::First {
+                if self.stage == SupervisorStage::First {
                     self.sockets.inherit(key, bound, descriptors);
                 }
             }
@@ -67,8 +67,8 @@ impl Supervisor {
                 let Some(process) = self.processes.get_mut(index) else { return };
                 let file = descriptors.into_iter().next();
                 match process.phase {
-                    Phase::Serving => self.last_good = file,
-                    Phase::Starting(_) | Phase::Draining(_) => process.last_good = file,
+                    GatewayPhase::Serving => self.last_good = file,
+                    GatewayPhase::Starting(_) | GatewayPhase::Draining(_) => process.last_good = file,
                 }
             }
             ToParent::Filters { names } => {
@@ -105,7 +105,7 @@ impl Supervisor {
         let held = match self.sockets.acquire(&key, wanted) {
             Ok(held) => held,
             Err(error) => {
-                let is_in_use = matches!(error, BindError::InUse { .. });
+                let is_in_use = matches!(error, SocketBindError::InUse { .. });
                 let answer = ToChild::NotBound { request, problem: error.to_string(), is_in_use };
                 return process.tell(&answer, &[]);
             }
@@ -129,7 +129,7 @@ impl Supervisor {
         state_format: u32,
     ) {
         let Some(fresh) = self.processes.get_mut(index) else { return };
-        if !matches!(fresh.phase, Phase::Starting(_)) || fresh.kill_reason.is_some() {
+        if !matches!(fresh.phase, GatewayPhase::Starting(_)) || fresh.kill_reason.is_some() {
             return;
         }
         fresh.handle_ready();
@@ -141,20 +141,20 @@ impl Supervisor {
         let now = Instant::now();
         for (_, process) in self.processes.iter_mut().enumerate().filter(|(other, _)| *other != index) {
             match process.phase {
-                Phase::Serving => {
+                GatewayPhase::Serving => {
                     process.tell(&ToChild::Drain { has_successor: true }, &[]);
-                    process.phase = Phase::Draining(now + process.drain_time_max());
+                    process.phase = GatewayPhase::Draining(now + process.drain_time_max());
                 }
                 // A replacement that comes too late.
-                Phase::Starting(_) if process.reason == StartReason::Replacement => {
+                GatewayPhase::Starting(_) if process.reason == StartReason::Replacement => {
                     process.tell(&ToChild::Stop, &[]);
-                    process.phase = Phase::Draining(now + STOP_TIME_MAX);
+                    process.phase = GatewayPhase::Draining(now + STOP_TIME_MAX);
                 }
-                Phase::Starting(_) | Phase::Draining(_) => {}
+                GatewayPhase::Starting(_) | GatewayPhase::Draining(_) => {}
             }
         }
-        if self.stage == Stage::First {
-            self.stage = Stage::Serving;
+        if self.stage == SupervisorStage::First {
+            self.stage = SupervisorStage::Serving;
             self.sockets.keep_inherited();
             announce(listening, admin);
         }

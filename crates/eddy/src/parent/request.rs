@@ -1,23 +1,23 @@
 //! What signals ask of the parent.
 
-use super::gateway::{GatewayProcess, Phase};
-use super::supervisor::{Stage, Supervisor};
+use super::gateway::{GatewayPhase, GatewayProcess};
+use super::supervisor::{Supervisor, SupervisorStage};
 use crate::control::{StartReason, ToChild};
-use crate::signals::Request;
+use crate::signals::SignalAction;
 
 impl Supervisor {
     /// Does what a signal asks.
-    pub(super) fn handle_request(&mut self, request: Request) {
+    pub(super) fn handle_request(&mut self, request: SignalAction) {
         match request {
-            Request::Reload => self.reload(),
-            Request::ReopenLogs => {
+            SignalAction::Reload => self.reload(),
+            SignalAction::ReopenLogs => {
                 for process in &self.processes {
                     process.tell(&ToChild::ReopenLogs, &[]);
                 }
             }
-            Request::HandOver => self.hand_over(),
-            Request::Drain => {
-                if self.stage != Stage::Stopping {
+            SignalAction::HandOver => self.hand_over(),
+            SignalAction::Drain => {
+                if self.stage != SupervisorStage::Stopping {
                     self.notifier.stopping();
                     tracing::info!("draining; another signal stops at once");
                 }
@@ -27,7 +27,7 @@ impl Supervisor {
                 self.sockets.retain(|key| key.role == crate::control::SocketRole::Admin);
             }
             // Endings are looked for in every round.
-            Request::ChildEnded => {}
+            SignalAction::ChildEnded => {}
         }
     }
 
@@ -52,7 +52,7 @@ impl Supervisor {
 
     /// Starts the process that one which serves has asked for.
     pub(super) fn renew(&mut self, index: usize) {
-        if self.processes.get(index).is_none_or(|process| process.phase != Phase::Serving) {
+        if self.processes.get(index).is_none_or(|process| process.phase != GatewayPhase::Serving) {
             return;
         }
         if self.is_starting() {
@@ -74,7 +74,7 @@ impl Supervisor {
     fn obstacle(&self) -> Option<&'static str> {
         if self.is_starting() {
             Some("a gateway process is still getting ready")
-        } else if self.stage != Stage::Serving || self.serving().is_none() {
+        } else if self.stage != SupervisorStage::Serving || self.serving().is_none() {
             Some("no gateway process serves")
         } else if self.processes.len() >= PROCESSES_MAX {
             Some("too many gateway processes are still draining")
@@ -84,12 +84,12 @@ impl Supervisor {
     }
 
     fn is_starting(&self) -> bool {
-        self.processes.iter().any(|process| matches!(process.phase, Phase::Starting(_)))
+        self.processes.iter().any(|process| matches!(process.phase, GatewayPhase::Starting(_)))
     }
 
     /// The process that serves, if one does.
     pub(super) fn serving(&self) -> Option<&GatewayProcess> {
-        self.processes.iter().find(|process| process.phase == Phase::Serving)
+        self.processes.iter().find(|process| process.phase == GatewayPhase::Serving)
     }
 }
 

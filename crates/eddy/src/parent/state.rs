@@ -6,7 +6,7 @@ use crate::control::{ChildSettings, FilterAbout, Quarantined, SocketKey, SocketP
 
 /// The parent's state. The descriptors follow in the order of these lists.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct ParentState {
     /// [`crate::control::STATE_FORMAT`] of the image that wrote it.
     pub(super) format: u32,
     /// Where the program lies on disk, as bytes.

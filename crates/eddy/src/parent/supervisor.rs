@@ -8,22 +8,22 @@ use eddy_io::monotonic_ms;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::crash_context::CrashMessage;
-use super::gateway::{Ending, GatewayProcess, Phase};
-use super::program::Program;
+use super::gateway::{GatewayPhase, GatewayProcess, ProcessExit};
+use super::program::GatewayProgram;
 use super::quarantine::Quarantine;
 use super::restart::RestartPolicy;
 use super::watchdog::{TICK, Watchdog};
 use crate::control::{StartReason, ToChild};
 use crate::log::Log;
 use crate::notify::Notifier;
-use crate::signals::{Request, Signals};
+use crate::signals::{SignalAction, Signals};
 use crate::sockets::SocketStore;
 
 /// What a parent needs to begin.
 #[derive(Debug)]
 pub(crate) struct ParentOptions {
     /// What gateway processes run.
-    pub(crate) program: Program,
+    pub(crate) program: GatewayProgram,
     /// The signals of this process.
     pub(crate) signals: Signals,
     /// The log of this process.
@@ -37,7 +37,7 @@ pub(crate) struct ParentOptions {
 /// The parent of the gateway processes.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
-    pub(super) program: Program,
+    pub(super) program: GatewayProgram,
     pub(super) signals: Signals,
     pub(super) log: Log,
     pub(super) notifier: Notifier,
@@ -50,7 +50,7 @@ pub(crate) struct Supervisor {
     /// The configuration in force, for a replacement that finds a broken one on disk.
     pub(super) last_good: Option<OwnedFd>,
     pub(super) generation: u64,
-    pub(super) stage: Stage,
+    pub(super) stage: SupervisorStage,
     /// A reload was asked for while a new process was getting ready; it may have read the files too early.
     pub(super) is_reload_due: bool,
     /// The program on disk serves; this process should become it.
@@ -60,7 +60,7 @@ pub(crate) struct Supervisor {
 
 /// How far the parent is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum SupervisorStage {
     /// The first gateway process is getting ready; its failure is ours.
     First,
     /// One gateway process should serve at any time.
@@ -85,7 +85,7 @@ impl Supervisor {
             watchdog: Watchdog::new(monotonic_ms()),
             last_good: None,
             generation: 0,
-            stage: Stage::First,
+            stage: SupervisorStage::First,
             is_reload_due: false,
             is_take_up_due: false,
             exit: None,
@@ -115,7 +115,7 @@ impl Supervisor {
     fn step(&mut self) {
         self.wait();
         self.watchdog.look(monotonic_ms());
-        let requests: Vec<Request> = iter::from_fn(|| self.signals.next()).collect();
+        let requests: Vec<SignalAction> = iter::from_fn(|| self.signals.next()).collect();
         // Before what they ask is done: whoever sends a signal may have seen that a process serves, and so must this one.
         self.handle_messages();
         for request in requests {
@@ -126,10 +126,10 @@ impl Supervisor {
         self.enforce_heartbeats();
         self.release_filters();
         self.ensure_gateway();
-        if self.stage == Stage::Stopping && self.processes.is_empty() {
+        if self.stage == SupervisorStage::Stopping && self.processes.is_empty() {
             self.exit.get_or_insert(0);
         }
-        if std::mem::take(&mut self.is_take_up_due) && self.stage == Stage::Serving {
+        if std::mem::take(&mut self.is_take_up_due) && self.stage == SupervisorStage::Serving {
             self.execute_successor();
         }
     }
@@ -195,30 +195,33 @@ impl Supervisor {
         }
     }
 
-    fn handle_ending(&mut self, process: GatewayProcess, ending: Ending) {
+    fn handle_ending(&mut self, process: GatewayProcess, ending: ProcessExit) {
         let gateway = process.pid();
         let lived = process.started.elapsed();
         let cause =
             process.kill_reason.map_or_else(|| ending.to_string(), |reason| format!("{ending}, {reason}"));
         match (process.phase, self.stage) {
-            (Phase::Draining(_), _) if ending == Ending::Exited(0) => {
+            (GatewayPhase::Draining(_), _) if ending == ProcessExit::Exited(0) => {
                 tracing::info!(gateway, "gateway process has drained and ended");
             }
-            (Phase::Draining(_), _) | (_, Stage::Stopping) => {
+            (GatewayPhase::Draining(_), _) | (_, SupervisorStage::Stopping) => {
                 tracing::warn!(gateway, cause, "gateway process ended before its exchanges did");
             }
-            (Phase::Starting(_), Stage::First) => {
-                if ending != Ending::Exited(1) {
+            (GatewayPhase::Starting(_), SupervisorStage::First) => {
+                if ending != ProcessExit::Exited(1) {
                     tracing::error!(gateway, cause, "the gateway process ended before it was ready");
                 }
                 self.exit = Some(ending.exit_code());
             }
-            (Phase::Starting(_), Stage::Serving)
+            (GatewayPhase::Starting(_), SupervisorStage::Serving)
                 if matches!(process.reason, StartReason::HandOver | StartReason::Renewal) =>
             {
                 tracing::error!(gateway, cause, "hand-over failed; the gateway process before goes on");
             }
-            (Phase::Starting(_) | Phase::Serving, Stage::First | Stage::Serving) => {
+            (
+                GatewayPhase::Starting(_) | GatewayPhase::Serving,
+                SupervisorStage::First | SupervisorStage::Serving,
+            ) => {
                 let wait_ms = self.restart.handle_death(Instant::now(), lived).as_millis();
                 let words = process.crash_context.crash_message().unwrap_or_default();
                 let entered = process.filters_entered();
@@ -239,11 +242,17 @@ impl Supervisor {
     }
 
     /// Quarantines the filter that a process died in, if others did so before.
-    fn blame(&mut self, process: &GatewayProcess, ending: Ending, words: &CrashMessage, entered: &[String]) {
+    fn blame(
+        &mut self,
+        process: &GatewayProcess,
+        ending: ProcessExit,
+        words: &CrashMessage,
+        entered: &[String],
+    ) {
         // Somebody else killed it, or it was slow to start: filters have no part in that.
         let is_by_others = match process.kill_reason {
             Some(_) => process.hung_in.is_none(),
-            None => ending == Ending::Killed(SIGKILL),
+            None => ending == ProcessExit::Killed(SIGKILL),
         };
         if is_by_others {
             return;
@@ -273,7 +282,9 @@ impl Supervisor {
             tracing::warn!(filter, "the quarantine of a filter is over; it is entered again");
         }
         let quarantined = self.quarantine.held().to_vec();
-        for process in self.processes.iter().filter(|process| !matches!(process.phase, Phase::Draining(_))) {
+        for process in
+            self.processes.iter().filter(|process| !matches!(process.phase, GatewayPhase::Draining(_)))
+        {
             process.tell(&ToChild::Quarantine { quarantined: quarantined.clone() }, &[]);
         }
     }
@@ -283,13 +294,13 @@ impl Supervisor {
         let now = Instant::now();
         for process in &mut self.processes {
             match process.phase {
-                Phase::Starting(deadline) if deadline <= now => {
+                GatewayPhase::Starting(deadline) if deadline <= now => {
                     process.kill_because("it was not ready in time")
                 }
-                Phase::Draining(deadline) if deadline <= now => {
+                GatewayPhase::Draining(deadline) if deadline <= now => {
                     process.kill_because("it did not end in time")
                 }
-                Phase::Starting(_) | Phase::Draining(_) | Phase::Serving => {}
+                GatewayPhase::Starting(_) | GatewayPhase::Draining(_) | GatewayPhase::Serving => {}
             }
         }
     }
@@ -297,7 +308,7 @@ impl Supervisor {
     /// Kills a serving process with a worker that hangs.
     fn enforce_heartbeats(&mut self) {
         for process in &mut self.processes {
-            if process.phase != Phase::Serving || process.kill_reason.is_some() {
+            if process.phase != GatewayPhase::Serving || process.kill_reason.is_some() {
                 continue;
             }
             if let Some(silent) = self.watchdog.silent_worker(process.signs_of_life_ms()) {
@@ -318,11 +329,13 @@ impl Supervisor {
     fn ensure_gateway(&mut self) {
         // A process that was started for a hand-over runs a program nobody knows yet; it is not waited for.
         let is_expected = |process: &GatewayProcess| match process.phase {
-            Phase::Serving => process.kill_reason.is_none(),
-            Phase::Starting(_) => process.kill_reason.is_none() && process.reason == StartReason::Replacement,
-            Phase::Draining(_) => false,
+            GatewayPhase::Serving => process.kill_reason.is_none(),
+            GatewayPhase::Starting(_) => {
+                process.kill_reason.is_none() && process.reason == StartReason::Replacement
+            }
+            GatewayPhase::Draining(_) => false,
         };
-        if self.stage != Stage::Serving || self.processes.iter().any(is_expected) {
+        if self.stage != SupervisorStage::Serving || self.processes.iter().any(is_expected) {
             return;
         }
         let now = Instant::now();
@@ -336,8 +349,8 @@ impl Supervisor {
 
     /// Closes the sockets that no process uses, as long as one serves; without one all are kept for the next.
     pub(super) fn settle_sockets(&mut self) {
-        let is_serving = self.processes.iter().any(|process| process.phase == Phase::Serving);
-        if !is_serving || self.stage != Stage::Serving {
+        let is_serving = self.processes.iter().any(|process| process.phase == GatewayPhase::Serving);
+        if !is_serving || self.stage != SupervisorStage::Serving {
             return;
         }
         let held: Vec<_> = self.sockets.iter().map(|(key, held)| (key.clone(), held.sockets.len())).collect();
@@ -354,18 +367,18 @@ impl Supervisor {
     /// Asks all processes to end: the one that serves in its own time, and asked again all of them at once.
     pub(super) fn stop(&mut self) {
         let now = Instant::now();
-        let is_hurried = self.stage == Stage::Stopping;
-        self.stage = Stage::Stopping;
+        let is_hurried = self.stage == SupervisorStage::Stopping;
+        self.stage = SupervisorStage::Stopping;
         for process in &mut self.processes {
             match process.phase {
-                Phase::Serving if !is_hurried => {
+                GatewayPhase::Serving if !is_hurried => {
                     process.tell(&ToChild::Drain { has_successor: false }, &[]);
-                    process.phase = Phase::Draining(now + process.drain_time_max());
+                    process.phase = GatewayPhase::Draining(now + process.drain_time_max());
                 }
-                Phase::Draining(_) if !is_hurried => {}
-                Phase::Starting(_) | Phase::Serving | Phase::Draining(_) => {
+                GatewayPhase::Draining(_) if !is_hurried => {}
+                GatewayPhase::Starting(_) | GatewayPhase::Serving | GatewayPhase::Draining(_) => {
                     process.tell(&ToChild::Stop, &[]);
-                    process.phase = Phase::Draining(now + STOP_TIME_MAX);
+                    process.phase = GatewayPhase::Draining(now + STOP_TIME_MAX);
                 }
             }
         }

@@ -14,11 +14,11 @@ use anyhow::{Context, bail, ensure};
 use rustix::process::Pid;
 
 use super::crash_context::CrashContext;
-use super::gateway::{Adopted, GatewayProcess, Phase};
+use super::gateway::{Adopted, GatewayPhase, GatewayProcess};
 use super::program::{Image, TAKE_UP_VARIABLE};
 use super::quarantine::Quarantine;
-use super::state::{ProcessState, SocketState, State};
-use super::supervisor::{Stage, Supervisor};
+use super::state::{ParentState, ProcessState, SocketState};
+use super::supervisor::{Supervisor, SupervisorStage};
 use crate::control::{
     Channel, DESCRIPTORS_PER_MESSAGE, Received, STATE_FORMAT, memory_file, read_memory_file,
 };
@@ -55,7 +55,7 @@ impl Supervisor {
         Ok(nix::unistd::execve(&path, &arguments, &environment)?)
     }
 
-    fn state(&self) -> (State, Vec<BorrowedFd<'_>>) {
+    fn state(&self) -> (ParentState, Vec<BorrowedFd<'_>>) {
         let mut descriptors = Vec::new();
         let mut sockets = Vec::new();
         for (key, held) in self.sockets.iter() {
@@ -85,7 +85,7 @@ impl Supervisor {
         descriptors.extend(self.last_good.as_ref().map(AsFd::as_fd));
         descriptors.extend(self.processes.iter().filter_map(|process| process.crash_context.file()));
         let has_last_good = self.last_good.is_some();
-        let state = State {
+        let state = ParentState {
             format: STATE_FORMAT,
             path: self.program.path().as_os_str().as_bytes().to_vec(),
             generation: self.generation,
@@ -105,7 +105,7 @@ impl Supervisor {
         let channel = Channel::from_stdin().context("no state at standard input")?;
         let (count, first) = receive(&channel)?;
         let description = first.into_iter().next().context("no description of the state")?;
-        let state: State = serde_json::from_slice(&read_memory_file(&description)?)?;
+        let state: ParentState = serde_json::from_slice(&read_memory_file(&description)?)?;
         ensure!(
             state.format == STATE_FORMAT,
             "the state has format {}, this program knows {STATE_FORMAT}",
@@ -133,7 +133,7 @@ impl Supervisor {
         self.program.set_path(OsString::from_vec(state.path).into());
         self.generation = state.generation;
         self.quarantine = Quarantine::adopt(state.quarantined);
-        self.stage = Stage::Serving;
+        self.stage = SupervisorStage::Serving;
         if let Some(serving) = self.serving() {
             let (settings, image) = (serving.settings.clone(), serving.image.clone());
             self.adopt_log(&settings);
@@ -162,9 +162,9 @@ fn adopt(
     page_file: OwnedFd,
     image: OwnedFd,
 ) -> anyhow::Result<GatewayProcess> {
-    let phase = state
-        .drain_left_ms
-        .map_or(Phase::Serving, |left_ms| Phase::Draining(Instant::now() + Duration::from_millis(left_ms)));
+    let phase = state.drain_left_ms.map_or(GatewayPhase::Serving, |left_ms| {
+        GatewayPhase::Draining(Instant::now() + Duration::from_millis(left_ms))
+    });
     Ok(GatewayProcess::adopt(Adopted {
         pid: Pid::from_raw(state.pid).context("a process id is not one")?,
         channel: Channel::from_fd(channel),

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use eddy_io::{BACKLOG, Share, listen_tcp, listen_udp, listen_unix};
+use eddy_io::{BACKLOG, PortSharing, listen_tcp, listen_udp, listen_unix};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use thiserror::Error;
@@ -15,7 +15,7 @@ use crate::control::{SocketPlace, SocketRole};
 
 /// Why there is no listening socket at an address.
 #[derive(Debug, Error)]
-pub(crate) enum BindError {
+pub(crate) enum SocketBindError {
     /// Another program listens at the port.
     #[error("cannot listen at {place}: another program listens there")]
     InUse {
@@ -78,14 +78,14 @@ pub(super) enum Port {
 
 /// What carries what comes to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Transport {
+pub(super) enum SocketProtocol {
     /// Connections.
     Tcp,
     /// Datagrams.
     Udp,
 }
 
-impl Transport {
+impl SocketProtocol {
     /// Where a socket is that is bound to `address`.
     pub(super) fn place(self, address: SocketAddr) -> SocketPlace {
         match self {
@@ -94,7 +94,7 @@ impl Transport {
         }
     }
 
-    fn listen(self, address: SocketAddr, share: Share) -> io::Result<OwnedFd> {
+    fn listen(self, address: SocketAddr, share: PortSharing) -> io::Result<OwnedFd> {
         match self {
             Self::Tcp => listen_tcp(address, BACKLOG, share),
             Self::Udp => listen_udp(address, share),
@@ -107,28 +107,28 @@ impl Transport {
 /// # Errors
 /// [`BindError::InUse`] and [`BindError::Port`]; nothing stays bound then.
 pub(super) fn bind_port(
-    transport: Transport,
+    transport: SocketProtocol,
     role: SocketRole,
     address: SocketAddr,
     port: Port,
     count: usize,
-) -> Result<(SocketAddr, Vec<OwnedFd>), BindError> {
+) -> Result<(SocketAddr, Vec<OwnedFd>), SocketBindError> {
     let place = transport.place(address);
     let failed = |source: io::Error| {
         let place = place.clone();
         if source.kind() == io::ErrorKind::AddrInUse {
-            BindError::InUse { place }
+            SocketBindError::InUse { place }
         } else {
-            BindError::Port { place, source }
+            SocketBindError::Port { place, source }
         }
     };
     // With SO_REUSEPORT a second program of the same user would share the port unnoticed, so the first look is without.
     if port == Port::Unknown && address.port() != 0 && role == SocketRole::Listener {
-        drop(transport.listen(address, Share::Alone).map_err(failed)?);
+        drop(transport.listen(address, PortSharing::Alone).map_err(failed)?);
     }
     let share = match role {
-        SocketRole::Listener => Share::WithOthers,
-        SocketRole::Admin => Share::Alone,
+        SocketRole::Listener => PortSharing::WithOthers,
+        SocketRole::Admin => PortSharing::Alone,
     };
     let mut bound = address;
     let mut sockets = Vec::with_capacity(count);
@@ -146,8 +146,8 @@ pub(super) fn bind_port(
 ///
 /// # Errors
 /// [`BindError::UnixInUse`], [`BindError::NotASocket`] and [`BindError::Unix`].
-pub(super) fn bind_unix(path: &Path) -> Result<(OwnedFd, Option<SocketFile>), BindError> {
-    let failed = |source| BindError::Unix { path: path.to_owned(), source };
+pub(super) fn bind_unix(path: &Path) -> Result<(OwnedFd, Option<SocketFile>), SocketBindError> {
+    let failed = |source| SocketBindError::Unix { path: path.to_owned(), source };
     let socket = match listen_unix(path, BACKLOG) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             remove_stale(path)?;
@@ -158,14 +158,14 @@ pub(super) fn bind_unix(path: &Path) -> Result<(OwnedFd, Option<SocketFile>), Bi
     Ok((socket, SocketFile::at(path)))
 }
 
-fn remove_stale(path: &Path) -> Result<(), BindError> {
-    let failed = |source| BindError::Unix { path: path.to_owned(), source };
+fn remove_stale(path: &Path) -> Result<(), SocketBindError> {
+    let failed = |source| SocketBindError::Unix { path: path.to_owned(), source };
     if !path.symlink_metadata().map_err(failed)?.file_type().is_socket() {
-        return Err(BindError::NotASocket { path: path.to_owned() });
+        return Err(SocketBindError::NotASocket { path: path.to_owned() });
     }
     match try_connect(path) {
         Err(Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(failed),
-        _ => Err(BindError::UnixInUse { path: path.to_owned() }),
+        _ => Err(SocketBindError::UnixInUse { path: path.to_owned() }),
     }
 }
 

@@ -52,12 +52,12 @@ impl Holder {
 
 /// Files with the kernel's sockets of one kind, and how they write that one listens.
 #[derive(Clone, Copy)]
-struct Tables {
+struct ProcNetTables {
     files: [&'static str; 2],
     listening: &'static str,
 }
 
-impl Tables {
+impl ProcNetTables {
     /// The inodes of the sockets that listen at `port`. One may be missing: the kernel writes a table in pieces, and
     /// what is opened or closed between two of them moves the others.
     fn listening_at(self, port: u16) -> Vec<u64> {
@@ -66,12 +66,14 @@ impl Tables {
     }
 }
 
-const TCP_TABLES: Tables = Tables { files: ["/proc/net/tcp", "/proc/net/tcp6"], listening: "0A" };
+const TCP_TABLES: ProcNetTables =
+    ProcNetTables { files: ["/proc/net/tcp", "/proc/net/tcp6"], listening: "0A" };
 /// A socket of UDP that is connected to nobody counts as closed.
-const UDP_TABLES: Tables = Tables { files: ["/proc/net/udp", "/proc/net/udp6"], listening: "07" };
+const UDP_TABLES: ProcNetTables =
+    ProcNetTables { files: ["/proc/net/udp", "/proc/net/udp6"], listening: "07" };
 
 /// The process that listens at `port`, if this process may see it and finds it in time.
-fn find_holder(tables: Tables, port: u16) -> Option<Holder> {
+fn find_holder(tables: ProcNetTables, port: u16) -> Option<Holder> {
     let deadline = Instant::now() + SEARCH_TIME_MAX;
     let inodes = (0..TABLE_READS_MAX).map(|_| tables.listening_at(port)).find(|inodes| !inodes.is_empty())?;
     let links: Vec<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();

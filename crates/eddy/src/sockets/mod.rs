@@ -4,7 +4,7 @@ mod bind;
 mod holder;
 mod store;
 
-pub(crate) use bind::BindError;
+pub(crate) use bind::SocketBindError;
 pub(crate) use holder::explain_in_use;
 pub(crate) use store::{HeldSockets, SocketStore};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
-use super::bind::{BindError, Port, SocketFile, Transport, bind_port, bind_unix};
+use super::bind::{Port, SocketBindError, SocketFile, SocketProtocol, bind_port, bind_unix};
 use crate::control::{SocketKey, SocketPlace};
 
 /// Every listening socket of this program. It only ever gives out copies; a queue lives as long as its entry here.
@@ -31,7 +31,11 @@ impl SocketStore {
     ///
     /// # Errors
     /// A [`BindError`]; what was held before is held still, and nothing more.
-    pub(crate) fn acquire(&mut self, key: &SocketKey, wanted: usize) -> Result<&HeldSockets, BindError> {
+    pub(crate) fn acquire(
+        &mut self,
+        key: &SocketKey,
+        wanted: usize,
+    ) -> Result<&HeldSockets, SocketBindError> {
         let wanted = wanted.clamp(1, eddy_io::WORKERS_MAX);
         if let Some(held) = self.held.get_mut(key) {
             if let Some((transport, bound)) = port_of(&held.bound) {
@@ -101,7 +105,7 @@ impl SocketStore {
         self.held.iter()
     }
 
-    fn bind(&self, key: &SocketKey, wanted: usize) -> Result<HeldSockets, BindError> {
+    fn bind(&self, key: &SocketKey, wanted: usize) -> Result<HeldSockets, SocketBindError> {
         if let SocketPlace::Unix(path) = &key.place {
             let (socket, file) = bind_unix(path)?;
             return Ok(HeldSockets { bound: key.place.clone(), sockets: vec![socket], file });
@@ -118,10 +122,10 @@ impl SocketStore {
 }
 
 /// The address of a place that is a port, and what carries what comes there.
-fn port_of(place: &SocketPlace) -> Option<(Transport, SocketAddr)> {
+fn port_of(place: &SocketPlace) -> Option<(SocketProtocol, SocketAddr)> {
     match place {
-        SocketPlace::Tcp(address) => Some((Transport::Tcp, *address)),
-        SocketPlace::Udp(address) => Some((Transport::Udp, *address)),
+        SocketPlace::Tcp(address) => Some((SocketProtocol::Tcp, *address)),
+        SocketPlace::Udp(address) => Some((SocketProtocol::Udp, *address)),
         SocketPlace::Unix(_) => None,
     }
 }

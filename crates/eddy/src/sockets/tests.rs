@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 
-use super::bind::BindError;
+use super::bind::SocketBindError;
 use super::store::*;
 use crate::control::{SocketKey, SocketPlace, SocketRole};
 
@@ -57,7 +57,7 @@ fn a_port_of_another_program_is_not_shared() {
     let address = other.local_addr().unwrap();
     let mut store = SocketStore::default();
     let error = store.acquire(&tcp(&address.to_string()), 2).unwrap_err();
-    assert!(matches!(error, BindError::InUse { .. }), "{error}");
+    assert!(matches!(error, SocketBindError::InUse { .. }), "{error}");
     assert_eq!(store.iter().count(), 0);
 }
 
@@ -74,7 +74,7 @@ fn sockets_of_datagrams_are_held_like_others() {
     assert_eq!(store.retain(|key| *key != udp(&own_address(1))), [SocketPlace::Udp(address)]);
     let other = UdpSocket::bind(address).unwrap();
     let error = store.acquire(&udp(&address.to_string()), 2).unwrap_err();
-    assert!(matches!(error, BindError::InUse { .. }), "{error}");
+    assert!(matches!(error, SocketBindError::InUse { .. }), "{error}");
     drop(other);
 }
 
@@ -103,7 +103,7 @@ fn a_stale_unix_socket_is_replaced_and_a_live_one_is_not() {
     let mut store = SocketStore::default();
     assert_eq!(store.acquire(&unix(&path), 4).unwrap().sockets.len(), 1);
     let mut second = SocketStore::default();
-    assert!(matches!(second.acquire(&unix(&path), 1), Err(BindError::UnixInUse { .. })));
+    assert!(matches!(second.acquire(&unix(&path), 1), Err(SocketBindError::UnixInUse { .. })));
     store.release(&unix(&path));
     assert!(!path.exists());
 }
@@ -113,7 +113,7 @@ fn a_file_that_is_no_socket_stays() {
     let path = scratch("file");
     std::fs::write(&path, "text").unwrap();
     let mut store = SocketStore::default();
-    assert!(matches!(store.acquire(&unix(&path), 1), Err(BindError::NotASocket { .. })));
+    assert!(matches!(store.acquire(&unix(&path), 1), Err(SocketBindError::NotASocket { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), b"text");
     std::fs::remove_file(&path).unwrap();
 }

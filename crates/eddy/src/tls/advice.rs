@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use eddy_config::{Config, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
+use eddy_config::{GatewayConfig, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
 use eddy_route::HostPattern;
 use eddy_tls::{Identity, Revocations, Validity, WrittenPath};
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::parts::TlsParts;
 
 /// What there is to say of certificates that can be used.
-pub(crate) fn advise(config: &Config, parts: &TlsParts) -> Vec<Problem> {
+pub(crate) fn advise(config: &GatewayConfig, parts: &TlsParts) -> Vec<Problem> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
     let mut problems = Vec::new();
     for (listener, parts) in config.listeners.iter().zip(&parts.listeners) {
@@ -97,7 +97,7 @@ fn validity(validity: Validity, now: u64) -> Option<(String, &'static str)> {
 
 /// Hosts that rules of the listener name and that no certificate is for.
 fn strangers(
-    config: &Config,
+    config: &GatewayConfig,
     listener: &ListenerConfig,
     tls: &ListenerTlsConfig,
     names: &BTreeSet<String>,

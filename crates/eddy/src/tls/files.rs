@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use eddy_config::{Config, Problem, Severity};
+use eddy_config::{GatewayConfig, Problem, Severity};
 use eddy_tls::{ServerCheck, WrittenPath};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ impl TlsFiles {
     ///
     /// # Errors
     /// Each one that cannot be read, at the place where it is named.
-    pub(crate) fn read(config: &Config) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn read(config: &GatewayConfig) -> Result<Self, Vec<Problem>> {
         let (mut files, mut problems) = (BTreeMap::new(), Vec::new());
         for file in config.tls_files() {
             if files.contains_key(&file.path) {
@@ -87,13 +87,13 @@ impl std::fmt::Debug for TlsFiles {
     }
 }
 
-fn is_ordered(config: &Config, path: &Path) -> bool {
+fn is_ordered(config: &GatewayConfig, path: &Path) -> bool {
     config.acme.as_ref().is_some_and(|acme| acme.ordered_in(path).is_some())
 }
 
 /// The authorities of the machine, where a cluster asks for them, or the authority that certificates are ordered from is to be
 /// checked by them.
-fn read_machine(config: &Config) -> Result<Option<(PathBuf, Vec<u8>)>, Problem> {
+fn read_machine(config: &GatewayConfig) -> Result<Option<(PathBuf, Vec<u8>)>, Problem> {
     let mut asking = config.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
     let asking = asking.find(|tls| tls.authorities.is_none() && tls.check != ServerCheck::Nothing);
     let ordering = config.acme.as_ref().filter(|acme| acme.authorities.is_none());

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_acme::{ChallengeKind, Settings, Wanted};
+use eddy_acme::{AcmeSettings, CertificateSpec, ChallengeKind};
 use eddy_config::{
-    AcmeChallenge, AcmeConfig, Config, ListenerConfig, ListenerTlsConfig, OrderedCertificate, Problem, Serve,
-    Severity,
+    AcmeChallenge, AcmeConfig, GatewayConfig, ListenerConfig, ListenerTlsConfig, OrderedCertificate, Problem,
+    Serve, Severity,
 };
 use eddy_tls::{
     Authorities, Challenges, ClientCertificates, ClientSettings, ClientTls, Fingerprint, Identity,
@@ -31,7 +31,7 @@ pub(crate) struct KeptTls {
 pub(crate) struct MadeTls {
     pub(crate) listeners: Vec<Option<ServerTls>>,
     pub(crate) clusters: Vec<Option<ClientTls>>,
-    pub(crate) orders: Option<Settings>,
+    pub(crate) orders: Option<AcmeSettings>,
     /// What authorities are answered over HTTP, where they ask so.
     pub(crate) challenges: Option<Arc<Challenges>>,
 }
@@ -41,13 +41,13 @@ pub(crate) struct MadeTls {
 /// # Errors
 /// Settings that the library refuses, at the place where they are.
 pub(crate) fn make_tls(
-    config: &Config,
+    config: &GatewayConfig,
     parts: &TlsParts,
     challenges: &Arc<Challenges>,
     kept: &mut KeptTls,
 ) -> Result<MadeTls, Vec<Problem>> {
     let proving = |kind| config.acme.as_ref().filter(|acme| acme.challenge == kind);
-    let mut maker = Maker {
+    let mut maker = TlsBuilder {
         kept,
         proving: proving(AcmeChallenge::TlsAlpn01).map(|acme| (acme, challenges)),
         usages: Vec::new(),
@@ -59,7 +59,7 @@ pub(crate) fn make_tls(
     let clusters = config.clusters.iter().zip(&parts.clusters);
     let clusters = clusters.map(|(cluster, parts)| maker.cluster(cluster, parts.as_ref()?)).collect();
     let orders = config.acme.as_ref().and_then(|acme| maker.orders(acme, parts.ordering.as_ref()?));
-    let Maker { kept, usages, prints, problems, .. } = maker;
+    let TlsBuilder { kept, usages, prints, problems, .. } = maker;
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -69,7 +69,7 @@ pub(crate) fn make_tls(
     Ok(MadeTls { listeners, clusters, orders, challenges })
 }
 
-struct Maker<'m> {
+struct TlsBuilder<'m> {
     kept: &'m mut KeptTls,
     /// What is ordered and proven in handshakes, and by what, where anything is.
     proving: Option<(&'m AcmeConfig, &'m Arc<Challenges>)>,
@@ -80,7 +80,7 @@ struct Maker<'m> {
     problems: Vec<Problem>,
 }
 
-impl Maker<'_> {
+impl TlsBuilder<'_> {
     fn listener(&mut self, listener: &ListenerConfig, parts: &ListenerParts) -> Option<ServerTls> {
         let tls = listener.tls.as_ref()?;
         let is_optional = tls.clients.as_ref().is_some_and(|clients| clients.is_optional);
@@ -130,7 +130,7 @@ impl Maker<'_> {
     }
 
     /// What is ordered, and how the authority is asked.
-    fn orders(&mut self, acme: &AcmeConfig, authorities: &Authorities) -> Option<Settings> {
+    fn orders(&mut self, acme: &AcmeConfig, authorities: &Authorities) -> Option<AcmeSettings> {
         let settings = ClientSettings {
             server_name: None,
             sends_name: true,
@@ -142,8 +142,9 @@ impl Maker<'_> {
         };
         let print =
             Sha256::digest(format!("orders from {} {:?}", acme.directory, authorities.print())).into();
-        let wanted = |one: &OrderedCertificate| Wanted { hosts: one.hosts.clone(), file: one.file.clone() };
-        Some(Settings {
+        let wanted =
+            |one: &OrderedCertificate| CertificateSpec { hosts: one.hosts.clone(), file: one.file.clone() };
+        Some(AcmeSettings {
             directory: acme.directory.clone(),
             email: acme.email.clone(),
             challenge: match acme.challenge {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use eddy_config::{AcmeConfig, CertificateFiles, Config, ListenerTlsConfig, Problem, Severity};
+use eddy_config::{AcmeConfig, CertificateFiles, GatewayConfig, ListenerTlsConfig, Problem, Severity};
 use eddy_tls::{
     Authorities, Identity, IdentityError, Revocations, ServerCheck, TlsError, WrittenPath, WrittenPlace,
 };
@@ -47,8 +47,8 @@ impl TlsParts {
     ///
     /// # Errors
     /// Every file that does not do, at the place where it is named.
-    pub(crate) fn parse(config: &Config, files: &TlsFiles) -> Result<Self, Vec<Problem>> {
-        let mut parser = Parser {
+    pub(crate) fn parse(config: &GatewayConfig, files: &TlsFiles) -> Result<Self, Vec<Problem>> {
+        let mut parser = TlsFileParser {
             files,
             acme: config.acme.as_ref(),
             identities: HashMap::new(),
@@ -66,7 +66,7 @@ impl TlsParts {
     }
 }
 
-struct Parser<'f> {
+struct TlsFileParser<'f> {
     files: &'f TlsFiles,
     acme: Option<&'f AcmeConfig>,
     /// By the files of the chain and the key: listeners often share theirs.
@@ -75,7 +75,7 @@ struct Parser<'f> {
     problems: Vec<Problem>,
 }
 
-impl Parser<'_> {
+impl TlsFileParser<'_> {
     fn listener(&mut self, tls: &ListenerTlsConfig) -> Option<ListenerParts> {
         let mut is_whole = true;
         let identities = tls.certificates.iter().map(|files| {

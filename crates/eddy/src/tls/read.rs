@@ -1,6 +1,6 @@
 //! The files of TLS and what they hold.
 
-use eddy_config::{Config, Problem};
+use eddy_config::{GatewayConfig, Problem};
 
 use super::files::TlsFiles;
 use super::parts::TlsParts;
@@ -19,7 +19,7 @@ impl ReadTls {
     ///
     /// # Errors
     /// Every file that does not do, at the place where it is named.
-    pub(crate) fn read(config: &Config) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn read(config: &GatewayConfig) -> Result<Self, Vec<Problem>> {
         Self::of(config, TlsFiles::read(config)?)
     }
 
@@ -27,7 +27,7 @@ impl ReadTls {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub(crate) fn of(config: &Config, files: TlsFiles) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn of(config: &GatewayConfig, files: TlsFiles) -> Result<Self, Vec<Problem>> {
         let parts = TlsParts::parse(config, &files)?;
         Ok(Self { files, parts })
     }

@@ -8,7 +8,7 @@ use std::thread;
 use rustix::process::{Pid, Signal, kill_process};
 use test_peers::STRACE;
 
-use crate::support::{DEADLINE, Eddy};
+use crate::support::{DEADLINE, EddyProcess};
 
 /// Connections that ask at once; the more there are, the more a wait of the loop tells of at once.
 const CONNECTIONS: usize = 32;
@@ -21,7 +21,7 @@ const CALLS_MAX: f64 = 5.0;
 #[test]
 fn a_request_takes_at_most_5_system_calls() {
     let origin = start_origin();
-    let eddy = Eddy::start(&format!(
+    let eddy = EddyProcess::start(&format!(
         "workers: 1\nlisteners: [{{address: '127.0.0.1:0', routes: site}}]\n\
          routes: {{site: [{{cluster: origin}}]}}\nclusters: {{origin: {{endpoints: ['{origin}']}}}}\n"
     ));

@@ -1,6 +1,6 @@
 //! `/explain` of the admin listener: the plan in force says what the command says of the file.
 
-use crate::support::{Eddy, get, run_to_end};
+use crate::support::{EddyProcess, get, run_to_end};
 
 const CONFIG: &str = "\
 workers: 1
@@ -22,7 +22,7 @@ fn body(text: &str) -> String {
 
 #[test]
 fn the_plan_in_force_says_what_the_command_says() {
-    let eddy = Eddy::start(CONFIG);
+    let eddy = EddyProcess::start(CONFIG);
     let config = eddy.path("eddy.yaml");
     let config = config.to_str().unwrap();
     for (query, arguments) in [
@@ -56,7 +56,7 @@ fn the_plan_in_force_says_what_the_command_says() {
 
 #[test]
 fn a_reload_is_seen() {
-    let mut eddy = Eddy::start(CONFIG);
+    let mut eddy = EddyProcess::start(CONFIG);
     let asked = "/explain?url=/user/7";
     assert!(get(eddy.admin(), asked).text.contains("respond 201"));
     eddy.write_config(&CONFIG.replace("201", "204"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{DEADLINE, Directory, Eddy, Launch, get, run_to_end, try_get};
+use crate::support::{DEADLINE, Directory, EddyProcess, Launch, get, run_to_end, try_get};
 use rustix::process::Signal;
 
 /// Builds the library of faults of `eddy-guest` with these flags.
@@ -101,7 +101,7 @@ fn a_bad_library_changes_nothing_at_a_reload() {
     let libraries = Directory::new();
     let good = faults(&libraries, "libgood.so", &[]);
     let bad = faults(&libraries, "libbad.so", &["-DFAULT_INIT_ABORT"]);
-    let mut eddy = Eddy::launch(&config("set", &good, "{}"), Launch::default());
+    let mut eddy = EddyProcess::launch(&config("set", &good, "{}"), Launch::default());
     let gateway = eddy.gateway();
     eddy.write_config(&config("set", &bad, "{}"));
     eddy.signal(Signal::HUP);
@@ -115,8 +115,10 @@ fn a_bad_library_changes_nothing_at_a_reload() {
 #[test]
 fn a_process_ends_well_with_filters_and_blocks_signals_in_all_threads() {
     let libraries = Directory::new();
-    let eddy =
-        Eddy::launch(&config("set", &faults(&libraries, "libfaults.so", &[]), "{}"), Launch::default());
+    let eddy = EddyProcess::launch(
+        &config("set", &faults(&libraries, "libfaults.so", &[]), "{}"),
+        Launch::default(),
+    );
     let tasks = format!("/proc/{}/task", eddy.gateway().as_raw_nonzero());
     // HUP, INT, QUIT, USR1, USR2, TERM and CHLD, as `/proc` numbers their bits; URG and PROF are a Go runtime's own.
     let asynchronous: u64 = [1, 2, 3, 10, 12, 15, 17].iter().map(|signal| 1_u64 << (signal - 1)).sum();
@@ -132,8 +134,10 @@ fn a_process_ends_well_with_filters_and_blocks_signals_in_all_threads() {
 #[test]
 fn a_filter_answers_and_the_process_ends_well_under_load() {
     let libraries = Directory::new();
-    let eddy =
-        Eddy::launch(&config("reply", &faults(&libraries, "libfaults.so", &[]), "{}"), Launch::default());
+    let eddy = EddyProcess::launch(
+        &config("reply", &faults(&libraries, "libfaults.so", &[]), "{}"),
+        Launch::default(),
+    );
     let address = eddy.address();
     assert_eq!(get(address, "/fixed").status, 403);
     let is_over = Arc::new(AtomicBool::new(false));
@@ -160,7 +164,7 @@ fn a_filter_that_crashes_is_named_and_the_process_replaced() {
     for (filter, cause) in
         [("crash", "signal 11 (SIGSEGV)"), ("abort", "signal 6 (SIGABRT)"), ("exit", "exit code 3")]
     {
-        let mut eddy = Eddy::launch(&config(filter, &library, "{}"), Launch::default());
+        let mut eddy = EddyProcess::launch(&config(filter, &library, "{}"), Launch::default());
         let before = eddy.gateway();
         let crashed = Instant::now();
         assert!(try_get(eddy.address(), "/fixed").is_err());
@@ -179,7 +183,7 @@ fn a_filter_that_crashes_is_named_and_the_process_replaced() {
 fn a_filter_that_hangs_is_named_and_the_process_replaced() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
-    let mut eddy = Eddy::launch(&config("hang", &library, "{}"), Launch::default());
+    let mut eddy = EddyProcess::launch(&config("hang", &library, "{}"), Launch::default());
     let address = eddy.address();
     let client = std::thread::spawn(move || try_get(address, "/fixed").is_err());
     let held = eddy.record_where("held", |record| record["held_ms"].is_u64());
@@ -198,7 +202,7 @@ fn a_filter_that_hangs_is_named_and_the_process_replaced() {
 fn a_changed_library_is_taken_up_by_a_new_process() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
-    let mut eddy = Eddy::launch(&config("reply", &library, "{}"), Launch::default());
+    let mut eddy = EddyProcess::launch(&config("reply", &library, "{}"), Launch::default());
     let before = eddy.gateway();
     assert_eq!(get(eddy.address(), "/fixed").status, 403);
     // Another file at the same place, as linkers leave it.
@@ -246,7 +250,7 @@ fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
     let Some(library) = go_faults(&libraries, "libone.so") else { return };
     let other = libraries.join("libtwo.so");
     std::fs::copy(&library, &other).unwrap();
-    let mut eddy = Eddy::launch(&go_config("collect", &library), Launch::default());
+    let mut eddy = EddyProcess::launch(&go_config("collect", &library), Launch::default());
     let (address, before) = (eddy.address(), eddy.gateway());
     let is_over = Arc::new(AtomicBool::new(false));
     let clients: Vec<_> = (0..4)
@@ -275,7 +279,7 @@ fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
 fn a_panic_in_a_hook_is_an_answer_and_no_death() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
-    let eddy = Eddy::launch(&go_config("panic-run", &library), Launch::default());
+    let eddy = EddyProcess::launch(&go_config("panic-run", &library), Launch::default());
     let before = eddy.gateway();
     for _ in 0..20 {
         assert_eq!(get(eddy.address(), "/fixed").status, 500);
@@ -288,7 +292,7 @@ fn a_panic_in_a_hook_is_an_answer_and_no_death() {
 fn a_panic_in_a_goroutine_names_its_package() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
-    let mut eddy = Eddy::launch(&go_config("panic-goroutine", &library), Launch::default());
+    let mut eddy = EddyProcess::launch(&go_config("panic-goroutine", &library), Launch::default());
     let _ = try_get(eddy.address(), "/fixed");
     let died = eddy.record("gateway process died; another takes its place");
     assert!(died["said"].as_str().unwrap().starts_with("panic: in a goroutine"), "{died}");
@@ -302,7 +306,7 @@ fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
     for filter in ["exit-run", "exit-ended"] {
-        let mut eddy = Eddy::launch(&go_config(filter, &library), Launch::default());
+        let mut eddy = EddyProcess::launch(&go_config(filter, &library), Launch::default());
         let entered = Instant::now();
         let _ = try_get(eddy.address(), "/fixed");
         // What the process itself says last may be lost with it; what its parent knows is not.
@@ -317,7 +321,7 @@ fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
 }
 
 /// What a page of metrics says of a metric without labels.
-fn figure(eddy: &Eddy, name: &str) -> i64 {
+fn figure(eddy: &EddyProcess, name: &str) -> i64 {
     let text = get(eddy.admin(), "/metrics").text;
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
@@ -329,7 +333,7 @@ fn the_runtime_of_go_is_shown_and_bounded() {
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
     let text = go_config("collect", &library) + "admin: {address: '127.0.0.2:0'}\n";
     let limits = ["", "limits: {go_memory_percent: 25}\n"].map(|limits| {
-        let eddy = Eddy::launch(&format!("{text}{limits}"), Launch::default());
+        let eddy = EddyProcess::launch(&format!("{text}{limits}"), Launch::default());
         assert!(figure(&eddy, "eddy_library_go_goroutines") > 0);
         let heap = figure(&eddy, "eddy_library_go_heap_bytes");
         assert!(figure(&eddy, "eddy_library_go_memory_bytes") > heap && heap > 0);
@@ -356,7 +360,7 @@ fn metrics_of_filters_are_shown_by_name() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let text = config("metric", &library, "{}") + "admin: {address: '127.0.0.2:0'}\n";
-    let mut eddy = Eddy::launch(&text, Launch::default());
+    let mut eddy = EddyProcess::launch(&text, Launch::default());
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
     let shown = || get(eddy.admin(), "/metrics").text;
     let count = |text: &str| {

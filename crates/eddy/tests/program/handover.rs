@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{DEADLINE, DEMO, Directory, Eddy, Launch, binary, get, try_get};
+use crate::support::{DEADLINE, DEMO, Directory, EddyProcess, Launch, binary, get, try_get};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A place on disk where the program lies and is replaced.
@@ -45,9 +45,9 @@ impl Installed {
         std::fs::rename(fresh, self.path()).unwrap();
     }
 
-    fn start(&self, config: &str) -> Eddy {
+    fn start(&self, config: &str) -> EddyProcess {
         let arguments = vec!["--handover-timeout".into(), "5s".into()];
-        Eddy::launch(config, Launch { binary: Some(self.path()), arguments, ..Launch::default() })
+        EddyProcess::launch(config, Launch { binary: Some(self.path()), arguments, ..Launch::default() })
     }
 }
 
@@ -87,7 +87,7 @@ fn a_good_program_takes_over_without_a_lost_request() {
 
 #[test]
 fn the_same_file_takes_over_without_a_new_parent() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     let before = eddy.gateway();
     eddy.signal(Signal::USR2);
     eddy.record("gateway process has drained and ended");
@@ -124,7 +124,7 @@ fn broken_programs_change_nothing() {
 
 #[test]
 fn a_broken_configuration_fails_the_hand_over() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     let gateway = eddy.gateway();
     eddy.write_config("listeners: nothing\n");
     eddy.signal(Signal::USR2);
@@ -169,7 +169,7 @@ fn signals_during_a_hand_over_are_sane() {
 
 #[test]
 fn the_number_of_workers_may_change() {
-    let mut eddy = Eddy::start(&DEMO.replace("workers: 2", "workers: 4"));
+    let mut eddy = EddyProcess::start(&DEMO.replace("workers: 2", "workers: 4"));
     let client = Strict::start(eddy.address());
     for workers in [1, 3, 1, 4] {
         eddy.write_config(&DEMO.replace("workers: 2", &format!("workers: {workers}")));

@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{DEADLINE, DEMO, Directory, Eddy, Launch, exchange, get, try_get};
+use crate::support::{DEADLINE, DEMO, Directory, EddyProcess, Launch, exchange, get, try_get};
 use rustix::process::{Resource, Rlimit, Signal, kill_process, prlimit, test_kill_process};
 
 #[test]
 fn a_gateway_serves_and_drains() {
-    let eddy = Eddy::start(DEMO);
+    let eddy = EddyProcess::start(DEMO);
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
     assert_eq!(get(eddy.admin(), "/ready").status, 200);
     let address = eddy.address();
@@ -26,9 +26,9 @@ fn a_gateway_serves_and_drains() {
 
 #[test]
 fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     let address = eddy.address();
-    let client = Client::start(address);
+    let client = RepeatingClient::start(address);
     let mut quickest = DEADLINE;
     for _ in 0..5 {
         let before = eddy.gateway();
@@ -52,7 +52,7 @@ fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
 
 #[test]
 fn a_gateway_that_hangs_is_killed() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     kill_process(eddy.gateway(), Signal::STOP).unwrap();
     let hung = eddy.record("a worker hangs; its process is killed");
     assert!(hung["silent_ms"].as_u64().unwrap() >= 5000, "{hung}");
@@ -62,7 +62,7 @@ fn a_gateway_that_hangs_is_killed() {
 
 #[test]
 fn a_paused_machine_kills_nobody() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     let (parent, gateway) = (eddy.pid(), eddy.gateway());
     for pid in [parent, gateway] {
         kill_process(pid, Signal::STOP).unwrap();
@@ -86,7 +86,7 @@ fn a_port_in_use_is_an_error_that_names_the_holder() {
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = holder.local_addr().unwrap();
     let config = format!("listeners: [{{address: '{address}', demo: true}}]\n");
-    let mut eddy = Eddy::spawn(&config, Launch::default());
+    let mut eddy = EddyProcess::spawn(&config, Launch::default());
     let record = eddy.record_where("cannot listen", |record| {
         record["message"].as_str().is_some_and(|text| text.contains("cannot listen"))
     });
@@ -98,22 +98,22 @@ fn a_port_in_use_is_an_error_that_names_the_holder() {
 
 #[test]
 fn two_gateways_do_not_share_a_port_unnoticed() {
-    let eddy = Eddy::start(DEMO);
+    let eddy = EddyProcess::start(DEMO);
     let config = format!("listeners: [{{address: '{}', demo: true}}]\n", eddy.address());
-    let mut second = Eddy::spawn(&config, Launch::default());
+    let mut second = EddyProcess::spawn(&config, Launch::default());
     assert_eq!(second.exited().code(), Some(1));
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
 }
 
 #[test]
 fn a_broken_configuration_ends_the_first_start() {
-    let mut eddy = Eddy::spawn("listeners: nothing\n", Launch::default());
+    let mut eddy = EddyProcess::spawn("listeners: nothing\n", Launch::default());
     assert_eq!(eddy.exited().code(), Some(1));
 }
 
 #[test]
 fn a_replacement_survives_a_broken_file() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     eddy.write_config("listeners: nothing\n");
     eddy.kill_gateway();
     eddy.records(&["the configuration on disk is broken; the last good one stays in force", "ready"]);
@@ -124,7 +124,7 @@ fn a_replacement_survives_a_broken_file() {
 
 #[test]
 fn reloads_are_all_or_nothing() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     let first = eddy.address();
     let busy = TcpListener::bind("127.0.0.1:0").unwrap();
     let more = |address: &str| {
@@ -157,7 +157,7 @@ fn reloads_are_all_or_nothing() {
 #[test]
 fn unix_sockets_are_bound_and_removed() {
     let config = "listeners: [{name: local, address: 'unix:DIR/eddy.sock', demo: true}]\n";
-    let mut eddy = Eddy::start(config);
+    let mut eddy = EddyProcess::start(config);
     let path = eddy.path("eddy.sock");
     assert_eq!(exchange(UnixStream::connect(&path).unwrap(), "/fixed").unwrap().status, 200);
     eddy.kill_gateway();
@@ -173,7 +173,7 @@ fn unix_sockets_are_bound_and_removed() {
 
 #[test]
 fn a_second_signal_stops_at_once() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     let mut slow = TcpStream::connect(eddy.address()).unwrap();
     slow.set_read_timeout(Some(DEADLINE)).unwrap();
     slow.write_all(b"GET /slow?pieces=100&pause_ms=500 HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
@@ -189,7 +189,7 @@ fn a_second_signal_stops_at_once() {
 
 #[test]
 fn the_admin_listener_outlives_the_last_descriptor() {
-    let eddy = Eddy::start(DEMO);
+    let eddy = EddyProcess::start(DEMO);
     let folder = PathBuf::from(format!("/proc/{}/fd", eddy.gateway().as_raw_nonzero()));
     let numbers = || -> BTreeSet<u64> {
         let entries = fs::read_dir(&folder).unwrap().flatten();
@@ -220,7 +220,7 @@ fn the_admin_listener_outlives_the_last_descriptor() {
 
 #[test]
 fn a_reload_changes_the_level_of_the_log() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     eddy.write_config(&format!("{DEMO}log: {{level: error}}\n"));
     eddy.signal(Signal::HUP);
     let deadline = Instant::now() + DEADLINE;
@@ -238,7 +238,7 @@ fn a_reload_changes_the_level_of_the_log() {
 
 #[test]
 fn a_storm_of_signals_changes_nothing() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     for _ in 0..200 {
         eddy.signal(Signal::HUP);
         eddy.signal(Signal::PIPE);
@@ -252,7 +252,7 @@ fn a_storm_of_signals_changes_nothing() {
 
 #[test]
 fn a_gateway_outlives_its_parent() {
-    let mut eddy = Eddy::start(DEMO);
+    let mut eddy = EddyProcess::start(DEMO);
     let (address, gateway) = (eddy.address(), eddy.gateway());
     kill_process(eddy.pid(), Signal::KILL).unwrap();
     eddy.record_where("orphan", |record| {
@@ -272,7 +272,7 @@ fn a_gateway_outlives_its_parent() {
 
 #[test]
 fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
-    let mut eddy = Eddy::start(&format!("{DEMO}access_log: {{file: DIR/access.log, format: json}}\n"));
+    let mut eddy = EddyProcess::start(&format!("{DEMO}access_log: {{file: DIR/access.log, format: json}}\n"));
     let path = eddy.path("access.log");
     let length = || fs::metadata(&path).map_or(0, |metadata| metadata.len());
     let until_longer = |than: u64| {
@@ -331,7 +331,7 @@ fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
 #[test]
 fn without_a_parent_the_gateway_runs_alone() {
     let launch = Launch { arguments: vec!["--no-parent".into()], ..Launch::default() };
-    let mut eddy = Eddy::launch(DEMO, launch);
+    let mut eddy = EddyProcess::launch(DEMO, launch);
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
     assert_eq!(get(eddy.admin(), "/ready").status, 200);
     eddy.signal(Signal::HUP);
@@ -346,7 +346,7 @@ fn the_service_manager_is_told() {
     let manager = UnixDatagram::bind(&path).unwrap();
     manager.set_read_timeout(Some(DEADLINE)).unwrap();
     let environment = vec![("NOTIFY_SOCKET".into(), path.into_os_string())];
-    let mut eddy = Eddy::launch(DEMO, Launch { environment, ..Launch::default() });
+    let mut eddy = EddyProcess::launch(DEMO, Launch { environment, ..Launch::default() });
     let hear = |word: &str| {
         let mut bytes = [0; 512];
         loop {
@@ -369,7 +369,7 @@ fn the_service_manager_is_told() {
 
 #[test]
 fn admin_pages_are_there() {
-    let eddy = Eddy::start(DEMO);
+    let eddy = EddyProcess::start(DEMO);
     let page = |path: &str| get(eddy.admin(), path);
     assert!(page("/").text.contains("/metrics"));
     assert_eq!(page("/healthz").status, 200);
@@ -388,24 +388,24 @@ pub(crate) fn is_running(pid: rustix::process::Pid) -> bool {
 }
 
 /// A client that asks again and again, each time on a new connection.
-struct Client {
+struct RepeatingClient {
     is_stopped: Arc<AtomicBool>,
     answered: Arc<std::sync::atomic::AtomicU64>,
-    thread: thread::JoinHandle<Tally>,
+    thread: thread::JoinHandle<ClientCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Tally {
+struct ClientCounts {
     refused: u64,
 }
 
-impl Client {
+impl RepeatingClient {
     fn start(address: SocketAddr) -> Self {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let answered = Arc::<std::sync::atomic::AtomicU64>::default();
         let (stop, count) = (Arc::clone(&is_stopped), Arc::clone(&answered));
         let thread = thread::spawn(move || {
-            let mut tally = Tally::default();
+            let mut tally = ClientCounts::default();
             while !stop.load(Ordering::Relaxed) {
                 match try_get(address, "/fixed") {
                     Ok(answer) if answer.status == 200 => {
@@ -429,7 +429,7 @@ impl Client {
         }
     }
 
-    fn stop(self) -> Tally {
+    fn stop(self) -> ClientCounts {
         self.is_stopped.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Directory, Eddy, Launch, binary, command_to_end, get, get_with};
+use crate::support::{Directory, EddyProcess, Launch, binary, command_to_end, get, get_with};
 
 /// Longest that a compiler may take, which may have to begin with its standard library.
 const BUILD_TIME_MAX: Duration = Duration::from_secs(300);
@@ -19,17 +19,17 @@ pub(crate) fn has_go() -> bool {
 }
 
 /// A folder with a cache of its own.
-pub(crate) struct Place {
+pub(crate) struct ProjectFolder {
     pub(crate) directory: Directory,
 }
 
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
-impl Place {
+impl ProjectFolder {
     pub(crate) fn new() -> Self {
         Self { directory: Directory::new() }
     }
@@ -45,14 +45,14 @@ impl Place {
         self.directory.join("cache")
     }
 
-    pub(crate) fn eddy(&self, arguments: &[&str], folder: &str) -> Said {
-        Said::of(self.command(binary(), arguments, folder))
+    pub(crate) fn eddy(&self, arguments: &[&str], folder: &str) -> CommandOutput {
+        CommandOutput::of(self.command(binary(), arguments, folder))
     }
 
-    fn eddy_with(&self, arguments: &[&str], folder: &str, variables: &[(&str, &Path)]) -> Said {
+    fn eddy_with(&self, arguments: &[&str], folder: &str, variables: &[(&str, &Path)]) -> CommandOutput {
         let mut command = self.command(binary(), arguments, folder);
         command.envs(variables.iter().copied());
-        Said::of(command)
+        CommandOutput::of(command)
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
@@ -67,10 +67,10 @@ impl Place {
         self.write(path, &text.replace(before, after));
     }
 
-    pub(crate) fn launch(&self, config: &str) -> Eddy {
+    pub(crate) fn launch(&self, config: &str) -> EddyProcess {
         let environment = [("EDDY_CACHE_DIR", self.cache()), ("GOPROXY", "off".into())];
         let environment = environment.map(|(name, value)| (name.into(), value.into_os_string())).into();
-        Eddy::launch(config, Launch { environment, ..Launch::default() })
+        EddyProcess::launch(config, Launch { environment, ..Launch::default() })
     }
 
     /// A configuration that answers by itself, with a filter of a project.
@@ -94,7 +94,7 @@ routes:
     }
 }
 
-impl Said {
+impl CommandOutput {
     fn of(command: Command) -> Self {
         let output = command_to_end(command, BUILD_TIME_MAX);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -116,14 +116,14 @@ impl Said {
 
 #[test]
 fn a_project_in_go_is_made_tested_built_checked_and_run() {
-    let place = Place::new();
+    let place = ProjectFolder::new();
     assert!(place.eddy(&["filter", "new", "--lang", "go", "my-hello"], ".").all(0).contains("cd my-hello"));
     if !has_go() {
         return;
     }
-    Said::of(place.command("go", &["test", "./..."], "my-hello")).all(0);
-    Said::of(place.command("go", &["vet", "./..."], "my-hello")).all(0);
-    assert_eq!(Said::of(place.command("gofmt", &["-l", "."], "my-hello")).all(0), "");
+    CommandOutput::of(place.command("go", &["test", "./..."], "my-hello")).all(0);
+    CommandOutput::of(place.command("go", &["vet", "./..."], "my-hello")).all(0);
+    assert_eq!(CommandOutput::of(place.command("gofmt", &["-l", "."], "my-hello")).all(0), "");
     assert!(
         place
             .eddy(&["filter", "test", "my-hello", "--", "-v"], ".")
@@ -165,7 +165,7 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
     assert!(wrong["path"].as_str().unwrap().ends_with("my-hello/filter.go"), "{wrong}");
     assert!(wrong["message"].as_str().unwrap().contains("Greting undefined"), "{wrong}");
     eddy.record("configuration rejected; the last good one stays in force");
-    let replaced = |eddy: &mut Eddy| {
+    let replaced = |eddy: &mut EddyProcess| {
         eddy.kill_gateway();
         eddy.record("gateway process died; another takes its place");
         eddy.record("ready");
@@ -182,7 +182,7 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
 }
 
 /// Waits until a new process serves and the one before, which may still take a connection, has ended.
-fn renewed(eddy: &mut Eddy) {
+fn renewed(eddy: &mut EddyProcess) {
     eddy.records(&[
         "libraries of filters renewed; the process before drains",
         "gateway process has drained and ended",
@@ -200,7 +200,7 @@ fn the_guide_to_a_first_filter_holds_what_it_says() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/first-go-filter.md");
     let page = fs::read_to_string(page).unwrap();
     let (go, yaml, sh) = (blocks(&page, "go"), blocks(&page, "yaml"), blocks(&page, "sh"));
-    let place = Place::new();
+    let place = ProjectFolder::new();
     assert!(
         sh[0].starts_with("eddy filter new --lang go auth\ncd auth\ngo test ./...\neddy run eddy.yaml\n")
     );
@@ -214,8 +214,8 @@ fn the_guide_to_a_first_filter_holds_what_it_says() {
     assert!(get(eddy.address(), "/").text.contains("x-greeting: hello\r\n"));
     place.write("auth/filter.go", &go[0]);
     place.write("auth/filter_test.go", &go[1]);
-    assert_eq!(Said::of(place.command("gofmt", &["-l", "."], "auth")).all(0), "");
-    Said::of(place.command("go", &["test", "./..."], "auth")).all(0);
+    assert_eq!(CommandOutput::of(place.command("gofmt", &["-l", "."], "auth")).all(0), "");
+    CommandOutput::of(place.command("go", &["test", "./..."], "auth")).all(0);
     place.replace("auth/eddy.yaml", "    config: {greeting: hello}\n", &yaml[0]);
     assert!(place.eddy(&["check", "eddy.yaml"], "auth").all(0).contains("ok: 2 listeners"));
 
@@ -242,24 +242,24 @@ fn the_guide_to_a_first_filter_holds_what_it_says() {
 
 #[test]
 fn a_project_in_rust_is_made_tested_built_and_checked() {
-    let place = Place::new();
+    let place = ProjectFolder::new();
     place.eddy(&["filter", "new", "--lang", "rust", "--dir", "filters/it", "my-hello"], ".").all(0);
     let cargo = |arguments: &[&str]| {
         let mut command = place.command(env!("CARGO"), arguments, "filters/it");
         // What the workspace depends on has been fetched, or this test would not run.
         command.env("CARGO_NET_OFFLINE", "true").env_remove("CARGO_TARGET_DIR");
-        Said::of(command)
+        CommandOutput::of(command)
     };
     cargo(&["build"]).all(0);
     assert!(place.eddy(&["check", "filters/it/eddy.yaml"], ".").all(0).contains("ok: 2 listeners"));
     let mut command = place.command(binary(), &["filter", "test", "filters/it"], ".");
     command.env("CARGO_NET_OFFLINE", "true").env_remove("CARGO_TARGET_DIR");
-    assert!(Said::of(command).all(0).contains("requests_are_greeted ... ok"));
+    assert!(CommandOutput::of(command).all(0).contains("requests_are_greeted ... ok"));
 }
 
 #[test]
 fn nothing_is_overwritten_and_names_are_checked() {
-    let place = Place::new();
+    let place = ProjectFolder::new();
     place.write("taken/mine.txt", "mine");
     assert!(place.eddy(&["filter", "new", "--lang", "go", "taken"], ".").all(1).contains("is not empty"));
     assert_eq!(fs::read_dir(place.directory.join("taken")).unwrap().count(), 1);
@@ -287,7 +287,7 @@ fn a_module_of_wasm_is_built_beside_the_library() {
     if !has_go() {
         return;
     }
-    let place = Place::new();
+    let place = ProjectFolder::new();
     filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
     place.write("eddy.yaml", &config_of(&[("one", "one")]));
     let build = |more: &[&str]| {
@@ -305,7 +305,7 @@ fn a_module_of_wasm_is_built_beside_the_library() {
     assert!(again["library"].as_str().unwrap().ends_with(".wasm"), "{again}");
 }
 
-fn filter_module(place: &Place, folder: &str, module: &str, code: &str) {
+fn filter_module(place: &ProjectFolder, folder: &str, module: &str, code: &str) {
     place.write(
         &format!("{folder}/go.mod"),
         &format!("module {module}\n\ngo 1.24\n\nrequire github.com/eddy-gateway/eddy/sdk/go v0.1.0\n"),
@@ -340,7 +340,7 @@ fn packages_of_several_modules_and_of_envoy_become_one_library() {
     if !has_go() {
         return;
     }
-    let place = Place::new();
+    let place = ProjectFolder::new();
     filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
     filter_module(&place, "sub dir/two", "two", &CODE.replace("NAME", "two"));
     place.write("lib/go.mod", "module example.com/lib\n\ngo 1.24\n");
@@ -406,7 +406,7 @@ fn packages_that_register_one_name_by_a_framework_run_their_own() {
     if !has_go() {
         return;
     }
-    let place = Place::new();
+    let place = ProjectFolder::new();
     filter_module(&place, "frame", "example.com/frame", FRAMEWORK);
     for (folder, register) in
         [("one", "frame.Register(\"one\")"), ("two", "frame.Register(\"two\")"), ("three", "")]
@@ -456,7 +456,7 @@ fn a_library_is_checked_against_the_record_beside_it() {
     if !has_go() {
         return;
     }
-    let place = Place::new();
+    let place = ProjectFolder::new();
     filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
     place.write("eddy.yaml", &config_of(&[("one", "one")]));
     let said = place.eddy(&["filter", "build", "eddy.yaml", "--output", "filters.so"], ".").all(0);
@@ -490,7 +490,7 @@ fn what_does_not_build_is_told_in_its_place() {
     if !has_go() {
         return;
     }
-    let place = Place::new();
+    let place = ProjectFolder::new();
     let check = |code: &str, expected: &[&str]| {
         filter_module(&place, "one", "example.com/one", code);
         place.write("eddy.yaml", &config_of(&[("one", "one")]));
@@ -531,7 +531,7 @@ fn what_does_not_build_is_told_in_its_place() {
 
 #[test]
 fn what_is_missing_is_told_with_what_to_do() {
-    let place = Place::new();
+    let place = ProjectFolder::new();
     filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
     place.write("eddy.yaml", &config_of(&[("one", "one")]));
     place.write("nothing.yaml", &config_of(&[]).replace("filters:\n", ""));

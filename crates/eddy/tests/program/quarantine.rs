@@ -6,8 +6,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::filters::faults;
-use crate::projects::{Place, has_go};
-use crate::support::{Directory, Eddy, Launch, get, try_get};
+use crate::projects::{ProjectFolder, has_go};
+use crate::support::{Directory, EddyProcess, Launch, get, try_get};
 
 fn config(library: &Path, quarantine: &str, policy: &str, settings: &str) -> String {
     let library = library.display();
@@ -36,7 +36,7 @@ routes:
 }
 
 /// Sends requests that the process dies of, and expects so many deaths.
-fn die(eddy: &mut Eddy, times: usize) {
+fn die(eddy: &mut EddyProcess, times: usize) {
     for _ in 0..times {
         assert!(try_get(eddy.address(), "/fixed").is_err());
         eddy.record("gateway process died; another takes its place");
@@ -47,7 +47,7 @@ fn die(eddy: &mut Eddy, times: usize) {
 const QUARANTINED: &str = "a filter is quarantined: the gateway process died in it again and again; it is entered again when its configuration or library changes, or its time is over";
 
 /// What `/filters` says of one.
-fn shown(eddy: &Eddy, name: &str) -> Value {
+fn shown(eddy: &EddyProcess, name: &str) -> Value {
     let page = get(eddy.admin(), "/filters").text;
     let (_, body) = page.split_once("\r\n\r\n").unwrap();
     let page: Value = serde_json::from_str(body).unwrap();
@@ -59,7 +59,7 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let text = |settings| config(&library, "{deaths: 3, time: 1h}", "closed", settings);
-    let mut eddy = Eddy::launch(&text("{}"), Launch::default());
+    let mut eddy = EddyProcess::launch(&text("{}"), Launch::default());
     die(&mut eddy, 2);
     assert!(!eddy.has_seen(QUARANTINED));
     assert!(try_get(eddy.address(), "/fixed").is_err());
@@ -110,7 +110,8 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
 fn a_filter_that_kills_is_left_out_where_its_failures_are() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
-    let mut eddy = Eddy::launch(&config(&library, "{deaths: 2, time: 1h}", "open", "{}"), Launch::default());
+    let mut eddy =
+        EddyProcess::launch(&config(&library, "{deaths: 2, time: 1h}", "open", "{}"), Launch::default());
     die(&mut eddy, 1);
     assert!(try_get(eddy.address(), "/fixed").is_err());
     eddy.record(QUARANTINED);
@@ -125,7 +126,7 @@ fn a_quarantine_ends_with_its_time() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let mut eddy =
-        Eddy::launch(&config(&library, "{deaths: 1, time: 1s}", "closed", "{}"), Launch::default());
+        EddyProcess::launch(&config(&library, "{deaths: 1, time: 1s}", "closed", "{}"), Launch::default());
     assert!(try_get(eddy.address(), "/fixed").is_err());
     eddy.record(QUARANTINED);
     eddy.records(&["the quarantine of a filter is over; it is entered again", "configuration reloaded"]);
@@ -141,7 +142,7 @@ fn a_goroutine_left_behind_is_held_against_its_own_filter() {
     if !has_go() {
         return;
     }
-    let place = Place::new();
+    let place = ProjectFolder::new();
     let project = |name: &str, hook: &str| {
         place.eddy(&["filter", "new", "--lang", "go", name], ".").all(0);
         let text = format!(
@@ -187,7 +188,7 @@ listeners: [{{address: '127.0.0.1:0', routes: site, filters: [guilty, innocent]}
 routes: {{site: [{{respond: {{status: 200}}}}]}}
 "
     ));
-    let died = |eddy: &mut Eddy| {
+    let died = |eddy: &mut EddyProcess| {
         assert!(try_get(eddy.address(), "/").is_err());
         let died = eddy.record("gateway process died; another takes its place");
         assert_eq!(

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::projects::{Place, blocks};
+use crate::projects::{ProjectFolder, blocks};
 use crate::support::{get, get_with};
 
-fn config(place: &Place, folder: &str) -> String {
+fn config(place: &ProjectFolder, folder: &str) -> String {
     let file = place.directory.join(folder).join("filter.lua").display().to_string();
     format!(
         "\
@@ -27,7 +27,7 @@ routes:
 
 #[test]
 fn a_project_in_lua_is_made_tested_checked_and_run() {
-    let place = Place::new();
+    let place = ProjectFolder::new();
     let said = place.eddy(&["filter", "new", "--lang", "lua", "my-hello"], ".").all(0);
     assert!(said.contains("cd my-hello\n  eddy filter test\n  eddy run eddy.yaml\n"), "{said}");
     assert!(!place.directory.join("cache").exists(), "a script needs no kit");
@@ -68,7 +68,7 @@ fn the_guide_to_filters_in_lua_holds_what_it_says() {
     assert!(
         sh[0].starts_with("eddy filter new --lang lua auth\ncd auth\neddy filter test\neddy run eddy.yaml\n")
     );
-    let place = Place::new();
+    let place = ProjectFolder::new();
     place.eddy(&["filter", "new", "--lang", "lua", "auth"], ".").all(0);
     place.write("auth/filter.lua", &lua[0]);
     place.write("auth/filter_spec.lua", &lua[1]);
@@ -82,7 +82,7 @@ fn the_guide_to_filters_in_lua_holds_what_it_says() {
 
 /// The outcome of a spec with one test of this body, of a filter with this source.
 fn outcome(source: &str, test: &str, code: i32) -> String {
-    let place = Place::new();
+    let place = ProjectFolder::new();
     let spec = format!(
         "local it = filter {{ source = [[\n{source}\n]] }}\n\ntest(\"one\", function()\n{test}\nend)\n"
     );
@@ -169,7 +169,7 @@ fn mistakes_in_specs_are_told_with_their_line() {
         let said = outcome(source, test, 1);
         assert!(said.contains(why), "{test}: {said}");
     }
-    let place = Place::new();
+    let place = ProjectFolder::new();
     place.write("a_spec.lua", "test('one', function()\n");
     let said = place.eddy(&["filter", "test"], ".").all(1);
     assert!(said.starts_with("BROKEN  a_spec.lua\n        a_spec.lua:2: 'end' expected"), "{said}");

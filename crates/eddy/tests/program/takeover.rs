@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::handover::Strict;
 use crate::process::is_running;
-use crate::support::{DEADLINE, DEMO, Eddy, Launch, get};
+use crate::support::{DEADLINE, DEMO, EddyProcess, Launch, get};
 
 /// Waits until a process has ended.
 fn await_end(pid: Pid) {
@@ -30,7 +30,7 @@ fn at(address: impl std::fmt::Display) -> String {
 
 #[test]
 fn a_supervisor_that_starts_again_gets_a_working_pair_without_a_lost_request() {
-    let mut eddies = vec![Eddy::start(DEMO)];
+    let mut eddies = vec![EddyProcess::start(DEMO)];
     let (address, admin) = (eddies[0].address(), eddies[0].admin());
     let client = Strict::start(address);
     for _ in 0..3 {
@@ -60,7 +60,7 @@ fn a_supervisor_that_starts_again_gets_a_working_pair_without_a_lost_request() {
 
 #[test]
 fn a_broken_configuration_leaves_the_orphan_serving() {
-    let first = Eddy::start(
+    let first = EddyProcess::start(
         "listeners: [{name: local, address: 'unix:DIR/eddy.sock', demo: true}, {name: demo, address: '127.0.0.1:0', demo: true}]\n",
     );
     let (address, orphan) = (first.addresses()[0], first.gateway());
@@ -94,12 +94,12 @@ fn a_broken_configuration_leaves_the_orphan_serving() {
 #[test]
 fn another_configuration_takes_over_what_it_has_all_listeners_of() {
     let both = DEMO.replace("true}]", "true}, {name: more, address: '127.0.0.3:0', demo: true}]");
-    let first = Eddy::start(&both);
+    let first = EddyProcess::start(&both);
     let (addresses, orphan) = (first.addresses(), first.gateway());
     let [one, other] = *addresses else { panic!("two listeners") };
     first.kill_parent();
     // One of two would take the other away.
-    let mut part = Eddy::spawn(&at(one), Launch::default());
+    let mut part = EddyProcess::spawn(&at(one), Launch::default());
     let record = part.record_where("cannot listen", |record| {
         record["message"].as_str().is_some_and(|text| text.contains("cannot listen"))
     });
@@ -109,7 +109,7 @@ fn another_configuration_takes_over_what_it_has_all_listeners_of() {
     let client = Strict::start(one);
     let whole =
         at(one).replace("true}]", &format!("true}}, {{name: more, address: '{other}', demo: true}}]"));
-    let mut next = Eddy::spawn(&whole, Launch::default());
+    let mut next = EddyProcess::spawn(&whole, Launch::default());
     next.record("ready");
     await_end(orphan);
     assert_eq!(get(other, "/fixed").status, 200);
@@ -119,7 +119,7 @@ fn another_configuration_takes_over_what_it_has_all_listeners_of() {
 
 #[test]
 fn of_two_that_start_at_once_one_takes_over() {
-    let first = Eddy::start(DEMO);
+    let first = EddyProcess::start(DEMO);
     let (address, orphan) = (first.address(), first.gateway());
     let client = Strict::start(address);
     first.kill_parent();
@@ -146,7 +146,7 @@ fn of_two_that_start_at_once_one_takes_over() {
 
 #[test]
 fn an_orphan_that_drains_is_in_nobodys_way() {
-    let first = Eddy::start(DEMO);
+    let first = EddyProcess::start(DEMO);
     let (address, orphan) = (first.address(), first.gateway());
     first.kill_parent();
     first.write_config(&at(address));
@@ -174,7 +174,7 @@ fn an_orphan_that_drains_is_in_nobodys_way() {
 
 #[test]
 fn a_gateway_with_a_parent_is_not_taken_over() {
-    let eddy = Eddy::start(DEMO);
+    let eddy = EddyProcess::start(DEMO);
     let (address, gateway) = (eddy.address(), eddy.gateway());
     eddy.write_config(&at(address));
     let mut second = eddy.again(Launch::default());

@@ -14,7 +14,7 @@ pub use function::{FUNCTIONS, Family, Function, Number};
 pub use kinds::{Action, BufferType, LogLevel, MapType, MetricType, PeerType, StreamType};
 pub use pairs::{Pairs, PairsError};
 pub(crate) use status::wire;
-pub use status::{Answer, Status};
+pub use status::{HostResult, Status};
 pub use version::AbiVersion;
 
 pub(crate) use export::{Signature, signature_of};

@@ -6,7 +6,7 @@ use wasm_sandbox::Beyond;
 use super::wire_enum;
 
 /// What a host function gives, or the status that says why not.
-pub type Answer<T = ()> = Result<T, Status>;
+pub type HostResult<T = ()> = Result<T, Status>;
 
 wire_enum! {
     /// Why a host function did not do what it was asked; success is the `Ok` of an [`Answer`] and the number 0.
@@ -49,6 +49,6 @@ impl From<Beyond> for Status {
 }
 
 /// The number of an answer.
-pub(crate) fn wire(answer: Answer) -> u32 {
+pub(crate) fn wire(answer: HostResult) -> u32 {
     answer.map_or_else(Status::wire, |()| 0)
 }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, BufferType, Callback, Status, wire};
+use crate::abi::{BufferType, Callback, HostResult, Status, wire};
 use crate::host::Host;
-use crate::vm::{Crossing, Guest, Place, Region, State, cross, give_bytes, give_filled, put};
+use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give_bytes, give_filled, put};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_get_buffer_bytes",
         |mut guest: Guest<'_, H>, buffer: u32, start: u32, len_max: u32, data: u32, size: u32| {
-            bytes(&mut guest, buffer, Region::new(start, len_max), Place::new(data, size)).map(wire)
+            bytes(&mut guest, buffer, Region::new(start, len_max), ReturnPointers::new(data, size)).map(wire)
         },
     )?;
     linker.func_wrap(
@@ -32,12 +32,12 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
         },
     )?;
     linker.func_wrap("env", "proxy_get_configuration", |mut guest: Guest<'_, H>, data: u32, size: u32| {
-        configuration(&mut guest, Place::new(data, size)).map(wire)
+        configuration(&mut guest, ReturnPointers::new(data, size)).map(wire)
     })?;
     Ok(())
 }
 
-fn buffer_type(number: u32) -> Answer<BufferType> {
+fn buffer_type(number: u32) -> HostResult<BufferType> {
     BufferType::from_wire(number).ok_or(Status::BadArgument)
 }
 
@@ -45,8 +45,8 @@ fn bytes<H: Host>(
     guest: &mut Guest<'_, H>,
     buffer: u32,
     wanted: Region,
-    place: Place,
-) -> wasmtime::Result<Answer> {
+    place: ReturnPointers,
+) -> wasmtime::Result<HostResult> {
     let (buffer, range) = match find(guest, buffer, wanted) {
         Ok(found) => found,
         Err(status) => return Ok(Err(status)),
@@ -64,7 +64,7 @@ fn find<H: Host>(
     guest: &mut Guest<'_, H>,
     buffer: u32,
     wanted: Region,
-) -> Answer<(BufferType, Range<usize>)> {
+) -> HostResult<(BufferType, Range<usize>)> {
     let buffer = buffer_type(buffer)?;
     let size = buffer_size(guest, buffer)?;
     let start = usize::try_from(wanted.start).map_err(|_| Status::BadArgument)?;
@@ -75,14 +75,14 @@ fn find<H: Host>(
     Ok((buffer, start..start.saturating_add(len).min(size)))
 }
 
-fn buffer_size<H: Host>(guest: &mut Guest<'_, H>, buffer: BufferType) -> Answer<usize> {
+fn buffer_size<H: Host>(guest: &mut Guest<'_, H>, buffer: BufferType) -> HostResult<usize> {
     let own = own_buffer(guest.data(), buffer).map(|own| own.len());
-    let Crossing { host, scope, .. } = cross(guest)?;
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     own.map_or_else(|| host.buffer_size(scope, buffer), Ok)
 }
 
 /// The buffers that the machine itself has.
-fn own_buffer<H: Host>(state: &State<H>, buffer: BufferType) -> Option<Arc<[u8]>> {
+fn own_buffer<H: Host>(state: &VmState<H>, buffer: BufferType) -> Option<Arc<[u8]>> {
     match buffer {
         BufferType::VmConfiguration => Some(Arc::clone(&state.vm_configuration)),
         BufferType::PluginConfiguration => {
@@ -98,12 +98,12 @@ fn own_buffer<H: Host>(state: &State<H>, buffer: BufferType) -> Option<Arc<[u8]>
     }
 }
 
-fn set_bytes<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, replaced: Region, bytes: Region) -> Answer {
+fn set_bytes<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, replaced: Region, bytes: Region) -> HostResult {
     let buffer = buffer_type(buffer)?;
     if own_buffer(guest.data(), buffer).is_some() {
         return Err(Status::BadArgument);
     }
-    let Crossing { host, scope, given } = cross(guest)?;
+    let HostCallCx { host, scope, given } = cross(guest)?;
     let bytes = given.bytes(bytes)?;
     let size = host.buffer_size(scope, buffer)?;
     let start = usize::try_from(replaced.start).map_or(size, |start| start.min(size));
@@ -111,7 +111,7 @@ fn set_bytes<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, replaced: Region, b
     host.buffer_replace(scope, buffer, start..end, bytes)
 }
 
-fn status<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, place: u32, flags: u32) -> Answer {
+fn status<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, place: u32, flags: u32) -> HostResult {
     let size = buffer_size(guest, buffer_type(buffer)?)?;
     let size = u32::try_from(size).map_err(|_| Status::InternalFailure)?;
     cross(guest)?.given.check_room(flags, 4)?;
@@ -120,7 +120,7 @@ fn status<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, place: u32, flags: u32
 }
 
 /// The configuration that belongs to the callback, for modules built for 0.1.0.
-fn configuration<H: Host>(guest: &mut Guest<'_, H>, place: Place) -> wasmtime::Result<Answer> {
+fn configuration<H: Host>(guest: &mut Guest<'_, H>, place: ReturnPointers) -> wasmtime::Result<HostResult> {
     if let Err(status) = cross(guest) {
         return Ok(Err(status));
     }

@@ -2,12 +2,12 @@
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, Status, wire};
+use crate::abi::{HostResult, Status, wire};
 use crate::host::Host;
 use crate::ids::ContextId;
-use crate::vm::{Guest, State};
+use crate::vm::{Guest, VmState};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap("env", "proxy_set_effective_context", |mut guest: Guest<'_, H>, context: u32| {
         wire(set_effective(guest.data_mut(), ContextId(context)))
     })?;
@@ -15,7 +15,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
     Ok(())
 }
 
-fn set_effective<H>(state: &mut State<H>, context: ContextId) -> Answer {
+fn set_effective<H>(state: &mut VmState<H>, context: ContextId) -> HostResult {
     if !state.contexts.has(context) {
         return Err(Status::BadArgument);
     }
@@ -24,7 +24,7 @@ fn set_effective<H>(state: &mut State<H>, context: ContextId) -> Answer {
     Ok(())
 }
 
-fn done<H>(state: &mut State<H>) -> Answer {
+fn done<H>(state: &mut VmState<H>) -> HostResult {
     let context = state.effective.ok_or(Status::NotFound)?;
     if state.contexts.finish(context) { Ok(()) } else { Err(Status::NotFound) }
 }

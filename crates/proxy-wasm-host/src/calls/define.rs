@@ -3,14 +3,14 @@
 use wasmtime::Linker;
 
 use crate::host::Host;
-use crate::vm::{Guest, State};
+use crate::vm::{Guest, VmState};
 
 use super::{
     buffers, contexts, fields, foreign, grpc, http, logs, metrics, properties, queues, shared_data, streams,
 };
 
 /// Defines every host function.
-pub(crate) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(crate) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     logs::define(linker)?;
     contexts::define(linker)?;
     fields::define(linker)?;

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use wasmtime::Linker;
 
-use crate::abi::{AbiVersion, Answer, MapType, PairsSize, Status, wire};
+use crate::abi::{AbiVersion, HostResult, MapType, PairsSize, Status, wire};
 use crate::host::Host;
-use crate::vm::{Crossing, Guest, Place, Region, State, cross, give, give_map, put};
+use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, give_map, put};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_get_header_map_size",
@@ -18,7 +18,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
         "env",
         "proxy_get_header_map_pairs",
         |mut guest: Guest<'_, H>, map: u32, data: u32, size: u32| {
-            pairs(&mut guest, map, Place::new(data, size)).map(wire)
+            pairs(&mut guest, map, ReturnPointers::new(data, size)).map(wire)
         },
     )?;
     linker.func_wrap(
@@ -32,7 +32,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
         "env",
         "proxy_get_header_map_value",
         |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32, data: u32, size: u32| {
-            value(&mut guest, map, Region::new(key, key_len), Place::new(data, size)).map(wire)
+            value(&mut guest, map, Region::new(key, key_len), ReturnPointers::new(data, size)).map(wire)
         },
     )?;
     linker.func_wrap(
@@ -59,12 +59,12 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
     Ok(())
 }
 
-fn map_type(number: u32) -> Answer<MapType> {
+fn map_type(number: u32) -> HostResult<MapType> {
     MapType::from_wire(number).ok_or(Status::BadArgument)
 }
 
-fn map_size<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: u32) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn map_size<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: u32) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     let map = map_type(map)?;
     given.check_room(place, 4)?;
     let mut size = PairsSize::default();
@@ -73,19 +73,24 @@ fn map_size<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: u32) -> Answer {
     put(guest, place, bytes.to_le_bytes())
 }
 
-fn pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: Place) -> wasmtime::Result<Answer> {
+fn pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: ReturnPointers) -> wasmtime::Result<HostResult> {
     match map_type(map) {
         Ok(map) => give_map(guest, place, |host, scope, visit| host.map_visit(scope, map, visit)),
         Err(status) => Ok(Err(status)),
     }
 }
 
-fn set_pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, pairs: Region) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn set_pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, pairs: Region) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     host.map_set(scope, map_type(map)?, given.pairs(pairs)?)
 }
 
-fn value<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, place: Place) -> wasmtime::Result<Answer> {
+fn value<H: Host>(
+    guest: &mut Guest<'_, H>,
+    map: u32,
+    key: Region,
+    place: ReturnPointers,
+) -> wasmtime::Result<HostResult> {
     let map = match map_type(map) {
         Ok(map) => map,
         Err(status) => return Ok(Err(status)),
@@ -99,17 +104,17 @@ fn value<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, place: Place)
     })
 }
 
-fn add<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, value: Region) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn add<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, value: Region) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     host.map_add(scope, map_type(map)?, given.bytes(key)?, given.bytes(value)?)
 }
 
-fn replace<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, value: Region) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn replace<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, value: Region) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     host.map_replace(scope, map_type(map)?, given.bytes(key)?, given.bytes(value)?)
 }
 
-fn remove<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn remove<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     host.map_remove(scope, map_type(map)?, given.bytes(key)?)
 }

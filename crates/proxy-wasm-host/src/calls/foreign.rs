@@ -2,11 +2,11 @@
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, wire};
+use crate::abi::{HostResult, wire};
 use crate::host::Host;
-use crate::vm::{Guest, Place, Region, State, give};
+use crate::vm::{Guest, Region, ReturnPointers, VmState, give};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_call_foreign_function",
@@ -18,7 +18,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
          data: u32,
          size: u32| {
             let (name, arguments) = (Region::new(name, name_len), Region::new(arguments, arguments_len));
-            call(&mut guest, name, arguments, Place::new(data, size)).map(wire)
+            call(&mut guest, name, arguments, ReturnPointers::new(data, size)).map(wire)
         },
     )?;
     Ok(())
@@ -28,8 +28,8 @@ fn call<H: Host>(
     guest: &mut Guest<'_, H>,
     name: Region,
     arguments: Region,
-    place: Place,
-) -> wasmtime::Result<Answer> {
+    place: ReturnPointers,
+) -> wasmtime::Result<HostResult> {
     give(guest, place, |host, scope, given| {
         host.call_foreign_function(scope, given.bytes(name)?, given.bytes(arguments)?)
     })

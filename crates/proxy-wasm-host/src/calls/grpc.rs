@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, wire};
+use crate::abi::{HostResult, wire};
 use crate::host::{GrpcCall, GrpcStream, Host, Rest};
 use crate::ids::CallId;
-use crate::vm::{Crossing, Given, Guest, Region, State, cross, put};
+use crate::vm::{Given, Guest, HostCallCx, Region, VmState, cross, put};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_grpc_call",
@@ -26,7 +26,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
          message_len: u32,
          timeout: u32,
          place: u32| {
-            let target = Target {
+            let target = GrpcTargetRegions {
                 upstream: Region::new(upstream, upstream_len),
                 service: Region::new(service, service_len),
                 method: Region::new(method, method_len),
@@ -48,7 +48,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
          metadata: u32,
          metadata_len: u32,
          place: u32| {
-            let target = Target {
+            let target = GrpcTargetRegions {
                 upstream: Region::new(upstream, upstream_len),
                 service: Region::new(service, service_len),
                 method: Region::new(method, method_len),
@@ -75,15 +75,15 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
 }
 
 /// Whom to call, where the module put it.
-struct Target {
+struct GrpcTargetRegions {
     upstream: Region,
     service: Region,
     method: Region,
     metadata: Region,
 }
 
-impl Target {
-    fn read<'a>(&self, given: Given<'a>) -> Answer<GrpcStream<'a>> {
+impl GrpcTargetRegions {
+    fn read<'a>(&self, given: Given<'a>) -> HostResult<GrpcStream<'a>> {
         Ok(GrpcStream {
             upstream: given.bytes(self.upstream)?,
             service: given.bytes(self.service)?,
@@ -95,12 +95,12 @@ impl Target {
 
 fn call<H: Host>(
     guest: &mut Guest<'_, H>,
-    target: &Target,
+    target: &GrpcTargetRegions,
     message: Region,
     timeout_milliseconds: u32,
     place: u32,
-) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     given.check_room(place, 4)?;
     let call = GrpcCall {
         stream: target.read(given)?,
@@ -111,24 +111,24 @@ fn call<H: Host>(
     put(guest, place, id.0.to_le_bytes())
 }
 
-fn stream<H: Host>(guest: &mut Guest<'_, H>, target: &Target, place: u32) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn stream<H: Host>(guest: &mut Guest<'_, H>, target: &GrpcTargetRegions, place: u32) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     given.check_room(place, 4)?;
     let id = host.grpc_stream(scope, target.read(given)?)?;
     put(guest, place, id.0.to_le_bytes())
 }
 
-fn send<H: Host>(guest: &mut Guest<'_, H>, call: CallId, message: Region, rest: Rest) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn send<H: Host>(guest: &mut Guest<'_, H>, call: CallId, message: Region, rest: Rest) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     host.grpc_send(scope, call, given.bytes(message)?, rest)
 }
 
-fn cancel<H: Host>(guest: &mut Guest<'_, H>, call: CallId) -> Answer {
-    let Crossing { host, scope, .. } = cross(guest)?;
+fn cancel<H: Host>(guest: &mut Guest<'_, H>, call: CallId) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     host.grpc_cancel(scope, call)
 }
 
-fn close<H: Host>(guest: &mut Guest<'_, H>, call: CallId) -> Answer {
-    let Crossing { host, scope, .. } = cross(guest)?;
+fn close<H: Host>(guest: &mut Guest<'_, H>, call: CallId) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     host.grpc_close(scope, call)
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, Status, wire};
+use crate::abi::{HostResult, Status, wire};
 use crate::host::{Host, HttpCall};
-use crate::vm::{Crossing, Guest, Place, Region, State, cross, give, put};
+use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, put};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_http_call",
@@ -23,7 +23,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
          trailers_len: u32,
          timeout: u32,
          place: u32| {
-            let call = Call {
+            let call = HttpCallRegions {
                 upstream: Region::new(upstream, upstream_len),
                 headers: Region::new(headers, headers_len),
                 body: Region::new(body, body_len),
@@ -37,14 +37,14 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
         "env",
         "proxy_get_status",
         |mut guest: Guest<'_, H>, code: u32, data: u32, size: u32| {
-            call_status(&mut guest, code, Place::new(data, size)).map(wire)
+            call_status(&mut guest, code, ReturnPointers::new(data, size)).map(wire)
         },
     )?;
     Ok(())
 }
 
 /// A call, where the module put it.
-struct Call {
+struct HttpCallRegions {
     upstream: Region,
     headers: Region,
     body: Region,
@@ -52,8 +52,8 @@ struct Call {
     timeout: Duration,
 }
 
-fn http_call<H: Host>(guest: &mut Guest<'_, H>, call: &Call, place: u32) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn http_call<H: Host>(guest: &mut Guest<'_, H>, call: &HttpCallRegions, place: u32) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     given.check_room(place, 4)?;
     let call = HttpCall {
         upstream: given.bytes(call.upstream)?,
@@ -69,7 +69,11 @@ fn http_call<H: Host>(guest: &mut Guest<'_, H>, call: &Call, place: u32) -> Answ
     put(guest, place, id.0.to_le_bytes())
 }
 
-fn call_status<H: Host>(guest: &mut Guest<'_, H>, code_place: u32, place: Place) -> wasmtime::Result<Answer> {
+fn call_status<H: Host>(
+    guest: &mut Guest<'_, H>,
+    code_place: u32,
+    place: ReturnPointers,
+) -> wasmtime::Result<HostResult> {
     let mut code = 0;
     let given = give(guest, place, |host, scope, given| {
         given.check_room(code_place, 4)?;

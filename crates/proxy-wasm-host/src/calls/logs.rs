@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, LogLevel, Status, wire};
+use crate::abi::{HostResult, LogLevel, Status, wire};
 use crate::host::Host;
-use crate::vm::{Crossing, Guest, Region, State, cross, cross_without_context, put};
+use crate::vm::{Guest, HostCallCx, Region, VmState, cross, cross_without_context, put};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap("env", "proxy_log", |mut guest: Guest<'_, H>, level: u32, text: u32, len: u32| {
         wire(log(&mut guest, level, Region::new(text, len)))
     })?;
@@ -26,27 +26,27 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
     Ok(())
 }
 
-fn log<H: Host>(guest: &mut Guest<'_, H>, level: u32, text: Region) -> Answer {
-    let Crossing { host, scope, given } = cross_without_context(guest)?;
+fn log<H: Host>(guest: &mut Guest<'_, H>, level: u32, text: Region) -> HostResult {
+    let HostCallCx { host, scope, given } = cross_without_context(guest)?;
     let level = LogLevel::from_wire(level).ok_or(Status::BadArgument)?;
     host.log(scope, level, given.line(text)?);
     Ok(())
 }
 
-fn log_level<H: Host>(guest: &mut Guest<'_, H>, place: u32) -> Answer {
-    let Crossing { host, scope, .. } = cross_without_context(guest)?;
+fn log_level<H: Host>(guest: &mut Guest<'_, H>, place: u32) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross_without_context(guest)?;
     let level = host.log_level(scope);
     put(guest, place, level.wire().to_le_bytes())
 }
 
-fn current_time<H: Host>(guest: &mut Guest<'_, H>, place: u32) -> Answer {
+fn current_time<H: Host>(guest: &mut Guest<'_, H>, place: u32) -> HostResult {
     let time = guest.data().confinement.sandbox.clock.realtime();
     let nanoseconds = u64::try_from(time.as_nanos()).map_err(|_| Status::InternalFailure)?;
     put(guest, place, nanoseconds.to_le_bytes())
 }
 
-fn set_tick_period<H: Host>(guest: &mut Guest<'_, H>, milliseconds: u32) -> Answer {
-    let Crossing { host, scope, .. } = cross(guest)?;
+fn set_tick_period<H: Host>(guest: &mut Guest<'_, H>, milliseconds: u32) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     let period = (milliseconds > 0).then(|| Duration::from_millis(u64::from(milliseconds)));
     host.set_tick_period(scope, period)
 }

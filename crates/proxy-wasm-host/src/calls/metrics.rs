@@ -2,12 +2,12 @@
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, MetricType, Status, wire};
+use crate::abi::{HostResult, MetricType, Status, wire};
 use crate::host::Host;
 use crate::ids::MetricId;
-use crate::vm::{Crossing, Guest, Region, State, cross, put};
+use crate::vm::{Guest, HostCallCx, Region, VmState, cross, put};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_define_metric",
@@ -31,26 +31,26 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
     Ok(())
 }
 
-fn define_metric<H: Host>(guest: &mut Guest<'_, H>, kind: u32, name: Region, place: u32) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn define_metric<H: Host>(guest: &mut Guest<'_, H>, kind: u32, name: Region, place: u32) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     let kind = MetricType::from_wire(kind).ok_or(Status::BadArgument)?;
     given.check_room(place, 4)?;
     let metric = host.define_metric(scope, kind, given.bytes(name)?)?;
     put(guest, place, metric.0.to_le_bytes())
 }
 
-fn record<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, value: u64) -> Answer {
-    let Crossing { host, scope, .. } = cross(guest)?;
+fn record<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, value: u64) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     host.record_metric(scope, metric, value)
 }
 
-fn increment<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, delta: i64) -> Answer {
-    let Crossing { host, scope, .. } = cross(guest)?;
+fn increment<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, delta: i64) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     host.increment_metric(scope, metric, delta)
 }
 
-fn value<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, place: u32) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn value<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, place: u32) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     given.check_room(place, 8)?;
     let value = host.metric(scope, metric)?;
     put(guest, place, value.to_le_bytes())

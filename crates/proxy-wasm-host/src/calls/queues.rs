@@ -2,12 +2,12 @@
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, wire};
+use crate::abi::{HostResult, wire};
 use crate::host::Host;
 use crate::ids::QueueId;
-use crate::vm::{Crossing, Guest, Place, Region, State, cross, give, put};
+use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, put};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_register_shared_queue",
@@ -33,28 +33,30 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
         "env",
         "proxy_dequeue_shared_queue",
         |mut guest: Guest<'_, H>, queue: u32, data: u32, size: u32| {
-            give(&mut guest, Place::new(data, size), |host, scope, _| host.dequeue(scope, QueueId(queue)))
-                .map(wire)
+            give(&mut guest, ReturnPointers::new(data, size), |host, scope, _| {
+                host.dequeue(scope, QueueId(queue))
+            })
+            .map(wire)
         },
     )?;
     Ok(())
 }
 
-fn register<H: Host>(guest: &mut Guest<'_, H>, name: Region, place: u32) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn register<H: Host>(guest: &mut Guest<'_, H>, name: Region, place: u32) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     given.check_room(place, 4)?;
     let queue = host.register_queue(scope, given.bytes(name)?)?;
     put(guest, place, queue.0.to_le_bytes())
 }
 
-fn resolve<H: Host>(guest: &mut Guest<'_, H>, vm_id: Region, name: Region, place: u32) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn resolve<H: Host>(guest: &mut Guest<'_, H>, vm_id: Region, name: Region, place: u32) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     given.check_room(place, 4)?;
     let queue = host.resolve_queue(scope, given.bytes(vm_id)?, given.bytes(name)?)?;
     put(guest, place, queue.0.to_le_bytes())
 }
 
-fn enqueue<H: Host>(guest: &mut Guest<'_, H>, queue: QueueId, item: Region) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn enqueue<H: Host>(guest: &mut Guest<'_, H>, queue: QueueId, item: Region) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     host.enqueue(scope, queue, given.bytes(item)?)
 }

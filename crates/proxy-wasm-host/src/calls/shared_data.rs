@@ -4,16 +4,16 @@ use std::num::NonZeroU32;
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, wire};
+use crate::abi::{HostResult, wire};
 use crate::host::Host;
-use crate::vm::{Crossing, Guest, Place, Region, State, cross, give, put};
+use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, put};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_get_shared_data",
         |mut guest: Guest<'_, H>, key: u32, key_len: u32, data: u32, size: u32, cas: u32| {
-            value(&mut guest, Region::new(key, key_len), Place::new(data, size), cas).map(wire)
+            value(&mut guest, Region::new(key, key_len), ReturnPointers::new(data, size), cas).map(wire)
         },
     )?;
     linker.func_wrap(
@@ -29,9 +29,9 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
 fn value<H: Host>(
     guest: &mut Guest<'_, H>,
     key: Region,
-    place: Place,
+    place: ReturnPointers,
     cas_place: u32,
-) -> wasmtime::Result<Answer> {
+) -> wasmtime::Result<HostResult> {
     let mut cas = 0;
     let given = give(guest, place, |host, scope, given| {
         given.check_room(cas_place, 4)?;
@@ -42,7 +42,7 @@ fn value<H: Host>(
     Ok(given.and_then(|()| put(guest, cas_place, cas.to_le_bytes())))
 }
 
-fn set_value<H: Host>(guest: &mut Guest<'_, H>, key: Region, value: Region, cas: u32) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn set_value<H: Host>(guest: &mut Guest<'_, H>, key: Region, value: Region, cas: u32) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     host.set_shared_data(scope, given.bytes(key)?, given.bytes(value)?, NonZeroU32::new(cas))
 }

@@ -2,11 +2,11 @@
 
 use wasmtime::Linker;
 
-use crate::abi::{Answer, Status, StreamType, wire};
+use crate::abi::{HostResult, Status, StreamType, wire};
 use crate::host::{Host, LocalResponse};
-use crate::vm::{Crossing, Guest, Region, State, cross};
+use crate::vm::{Guest, HostCallCx, Region, VmState, cross};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
     linker.func_wrap("env", "proxy_continue_stream", |mut guest: Guest<'_, H>, stream: u32| {
         wire(go_on(&mut guest, StreamType::from_wire(stream)))
     })?;
@@ -34,7 +34,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
          headers: u32,
          headers_len: u32,
          grpc_status: u32| {
-            let response = Response {
+            let response = LocalResponseRegions {
                 status,
                 details: Region::new(details, details_len),
                 body: Region::new(body, body_len),
@@ -47,23 +47,23 @@ pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result
     Ok(())
 }
 
-fn go_on<H: Host>(guest: &mut Guest<'_, H>, stream: Option<StreamType>) -> Answer {
-    let Crossing { host, scope, .. } = cross(guest)?;
+fn go_on<H: Host>(guest: &mut Guest<'_, H>, stream: Option<StreamType>) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     host.continue_stream(scope, stream.ok_or(Status::BadArgument)?)
 }
 
-fn close<H: Host>(guest: &mut Guest<'_, H>, stream: Option<StreamType>) -> Answer {
-    let Crossing { host, scope, .. } = cross(guest)?;
+fn close<H: Host>(guest: &mut Guest<'_, H>, stream: Option<StreamType>) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     host.close_stream(scope, stream.ok_or(Status::BadArgument)?)
 }
 
-fn clear_route_cache<H: Host>(guest: &mut Guest<'_, H>) -> Answer {
-    let Crossing { host, scope, .. } = cross(guest)?;
+fn clear_route_cache<H: Host>(guest: &mut Guest<'_, H>) -> HostResult {
+    let HostCallCx { host, scope, .. } = cross(guest)?;
     host.clear_route_cache(scope)
 }
 
 /// An answer, where the module put it.
-struct Response {
+struct LocalResponseRegions {
     status: u32,
     details: Region,
     body: Region,
@@ -71,8 +71,8 @@ struct Response {
     grpc_status: u32,
 }
 
-fn respond<H: Host>(guest: &mut Guest<'_, H>, response: &Response) -> Answer {
-    let Crossing { host, scope, given } = cross(guest)?;
+fn respond<H: Host>(guest: &mut Guest<'_, H>, response: &LocalResponseRegions) -> HostResult {
+    let HostCallCx { host, scope, given } = cross(guest)?;
     let response = LocalResponse {
         status: response.status,
         details: given.line(response.details)?,

@@ -9,7 +9,7 @@ use crate::ids::ContextId;
 
 /// On whose behalf a module calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scope {
+pub struct CallerScope {
     /// The effective context; it is alive. None while the module starts, when it may do no more than log.
     pub context: Option<ContextId>,
     /// The callback under way; none while the module starts.

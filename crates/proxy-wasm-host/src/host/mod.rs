@@ -4,7 +4,7 @@ mod arguments;
 mod embedder;
 
 pub use arguments::{
-    CallStatus, GrpcCall, GrpcStream, HttpCall, LocalResponse, PropertyPath, Rest, Scope, SharedValue,
+    CallStatus, CallerScope, GrpcCall, GrpcStream, HttpCall, LocalResponse, PropertyPath, Rest, SharedValue,
 };
 pub use embedder::Host;
 pub use wasm_sandbox::Output;

@@ -5,14 +5,14 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::abi::{Answer, Status};
+use crate::abi::{HostResult, Status};
 use crate::ids::QueueId;
 
 /// Values and queues that the machines of a program share, by the name (`vm_id`) that groups them. For any number of threads.
 #[derive(Debug)]
 pub struct SharedServices {
     limits: SharedLimits,
-    state: Mutex<State>,
+    state: Mutex<SharedServicesState>,
 }
 
 /// How much may be shared.
@@ -56,22 +56,22 @@ impl Default for SharedLimits {
 pub type QueueListener = Arc<dyn Fn(QueueId) + Send + Sync>;
 
 #[derive(Debug, Default)]
-struct State {
-    values: HashMap<Key, Value>,
+struct SharedServicesState {
+    values: HashMap<SharedKey, VersionedValue>,
     value_bytes: usize,
-    queues: HashMap<QueueId, Queue>,
-    queue_names: HashMap<Key, QueueId>,
+    queues: HashMap<QueueId, SharedQueue>,
+    queue_names: HashMap<SharedKey, QueueId>,
     queue_bytes: usize,
 }
 
 /// A group and a name within it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct SharedKey {
     group: Box<[u8]>,
     name: Box<[u8]>,
 }
 
-impl Key {
+impl SharedKey {
     fn new(group: &[u8], name: &[u8]) -> Self {
         Self { group: group.into(), name: name.into() }
     }
@@ -82,18 +82,18 @@ impl Key {
 }
 
 #[derive(Debug)]
-struct Value {
+struct VersionedValue {
     bytes: Arc<[u8]>,
     cas: NonZeroU32,
 }
 
 #[derive(Default)]
-struct Queue {
+struct SharedQueue {
     items: VecDeque<Box<[u8]>>,
     listener: Option<QueueListener>,
 }
 
-impl fmt::Debug for Queue {
+impl fmt::Debug for SharedQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Queue").field("items", &self.items.len()).finish_non_exhaustive()
     }
@@ -110,9 +110,9 @@ impl SharedServices {
     /// # Errors
     ///
     /// There is none.
-    pub fn data(&self, group: &[u8], key: &[u8]) -> Answer<(Arc<[u8]>, NonZeroU32)> {
+    pub fn data(&self, group: &[u8], key: &[u8]) -> HostResult<(Arc<[u8]>, NonZeroU32)> {
         let state = self.lock();
-        let value = state.values.get(&Key::new(group, key)).ok_or(Status::NotFound)?;
+        let value = state.values.get(&SharedKey::new(group, key)).ok_or(Status::NotFound)?;
         Ok((Arc::clone(&value.bytes), value.cas))
     }
 
@@ -121,9 +121,9 @@ impl SharedServices {
     /// # Errors
     ///
     /// Somebody has written, or there is no room.
-    pub fn set_data(&self, group: &[u8], key: &[u8], bytes: &[u8], cas: Option<NonZeroU32>) -> Answer {
+    pub fn set_data(&self, group: &[u8], key: &[u8], bytes: &[u8], cas: Option<NonZeroU32>) -> HostResult {
         let mut state = self.lock();
-        let key = Key::new(group, key);
+        let key = SharedKey::new(group, key);
         let last = state.values.get(&key);
         if cas.is_some_and(|cas| last.map(|last| last.cas) != Some(cas)) {
             return Err(Status::CasMismatch);
@@ -136,7 +136,7 @@ impl SharedServices {
             return Err(Status::InternalFailure);
         }
         state.value_bytes = total;
-        state.values.insert(key, Value { bytes: bytes.into(), cas: next });
+        state.values.insert(key, VersionedValue { bytes: bytes.into(), cas: next });
         Ok(())
     }
 
@@ -150,9 +150,9 @@ impl SharedServices {
         group: &[u8],
         name: &[u8],
         listener: Option<QueueListener>,
-    ) -> Answer<QueueId> {
+    ) -> HostResult<QueueId> {
         let mut state = self.lock();
-        let key = Key::new(group, name);
+        let key = SharedKey::new(group, name);
         if let Some(queue) = state.queue_names.get(&key).copied() {
             state.queues.entry(queue).or_default().listener = listener;
             return Ok(queue);
@@ -161,7 +161,7 @@ impl SharedServices {
             return Err(Status::InternalFailure);
         }
         let number = u32::try_from(state.queues.len() + 1).map_err(|_| Status::InternalFailure)?;
-        state.queues.insert(QueueId(number), Queue { items: VecDeque::new(), listener });
+        state.queues.insert(QueueId(number), SharedQueue { items: VecDeque::new(), listener });
         state.queue_names.insert(key, QueueId(number));
         Ok(QueueId(number))
     }
@@ -171,8 +171,8 @@ impl SharedServices {
     /// # Errors
     ///
     /// There is none.
-    pub fn resolve_queue(&self, group: &[u8], name: &[u8]) -> Answer<QueueId> {
-        self.lock().queue_names.get(&Key::new(group, name)).copied().ok_or(Status::NotFound)
+    pub fn resolve_queue(&self, group: &[u8], name: &[u8]) -> HostResult<QueueId> {
+        self.lock().queue_names.get(&SharedKey::new(group, name)).copied().ok_or(Status::NotFound)
     }
 
     /// Adds an item and tells the queue's listener.
@@ -180,7 +180,7 @@ impl SharedServices {
     /// # Errors
     ///
     /// There is no such queue, or no room.
-    pub fn enqueue(&self, queue: QueueId, item: &[u8]) -> Answer {
+    pub fn enqueue(&self, queue: QueueId, item: &[u8]) -> HostResult {
         let listener = self.push(queue, item)?;
         if let Some(listener) = listener {
             listener(queue);
@@ -188,7 +188,7 @@ impl SharedServices {
         Ok(())
     }
 
-    fn push(&self, id: QueueId, item: &[u8]) -> Answer<Option<QueueListener>> {
+    fn push(&self, id: QueueId, item: &[u8]) -> HostResult<Option<QueueListener>> {
         let mut state = self.lock();
         let total = state.queue_bytes + item.len();
         let queue = state.queues.get_mut(&id).ok_or(Status::NotFound)?;
@@ -206,7 +206,7 @@ impl SharedServices {
     /// # Errors
     ///
     /// There is no such queue, or nothing in it.
-    pub fn dequeue(&self, queue: QueueId) -> Answer<Vec<u8>> {
+    pub fn dequeue(&self, queue: QueueId) -> HostResult<Vec<u8>> {
         let mut state = self.lock();
         let items = &mut state.queues.get_mut(&queue).ok_or(Status::NotFound)?.items;
         let item = items.pop_front().ok_or(Status::Empty)?;
@@ -215,7 +215,7 @@ impl SharedServices {
     }
 
     /// The state is whole between any two statements, so that a panic elsewhere leaves it usable.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SharedServicesState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use crate::abi::Answer;
+use crate::abi::HostResult;
 use crate::host::SharedValue;
 use crate::ids::QueueId;
 
@@ -25,29 +25,29 @@ impl SharedView {
         Self { services, group: group.into(), listener }
     }
 
-    pub(crate) fn data(&self, key: &[u8]) -> Answer<SharedValue<'static>> {
+    pub(crate) fn data(&self, key: &[u8]) -> HostResult<SharedValue<'static>> {
         let (value, cas) = self.services.data(&self.group, key)?;
         Ok(SharedValue { value: Cow::Owned(value.to_vec()), cas })
     }
 
-    pub(crate) fn set_data(&self, key: &[u8], value: &[u8], cas: Option<NonZeroU32>) -> Answer {
+    pub(crate) fn set_data(&self, key: &[u8], value: &[u8], cas: Option<NonZeroU32>) -> HostResult {
         self.services.set_data(&self.group, key, value, cas)
     }
 
-    pub(crate) fn register_queue(&self, name: &[u8]) -> Answer<QueueId> {
+    pub(crate) fn register_queue(&self, name: &[u8]) -> HostResult<QueueId> {
         self.services.register_queue(&self.group, name, self.listener.clone())
     }
 
-    pub(crate) fn resolve_queue(&self, group: &[u8], name: &[u8]) -> Answer<QueueId> {
+    pub(crate) fn resolve_queue(&self, group: &[u8], name: &[u8]) -> HostResult<QueueId> {
         let group = if group.is_empty() { &self.group } else { group };
         self.services.resolve_queue(group, name)
     }
 
-    pub(crate) fn enqueue(&self, queue: QueueId, item: &[u8]) -> Answer {
+    pub(crate) fn enqueue(&self, queue: QueueId, item: &[u8]) -> HostResult {
         self.services.enqueue(queue, item)
     }
 
-    pub(crate) fn dequeue(&self, queue: QueueId) -> Answer<Vec<u8>> {
+    pub(crate) fn dequeue(&self, queue: QueueId) -> HostResult<Vec<u8>> {
         self.services.dequeue(queue)
     }
 }

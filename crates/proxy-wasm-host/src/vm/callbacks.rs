@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wasmtime::{WasmParams, WasmResults};
 
 use crate::abi::{Action, Callback, PeerType};
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ModuleFault, ModuleFaultKind};
 use crate::host::{Host, Rest};
 use crate::ids::{CallId, ContextId, QueueId};
 
@@ -18,7 +18,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails, or there are as many contexts as there may be.
-    pub fn create_plugin(&mut self) -> Result<ContextId, Fault> {
+    pub fn create_plugin(&mut self) -> Result<ContextId, ModuleFault> {
         self.create(None)
     }
 
@@ -27,22 +27,30 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails, there is no such plugin, or there are as many contexts as there may be.
-    pub fn create_stream(&mut self, plugin: ContextId) -> Result<ContextId, Fault> {
+    pub fn create_stream(&mut self, plugin: ContextId) -> Result<ContextId, ModuleFault> {
         let contexts = &self.store.data().contexts;
         let is_plugin = contexts.get(plugin).is_some_and(|context| context.plugin.is_none());
         if !is_plugin && self.fault.is_none() {
             let message = format!("there is no plugin {}", plugin.0);
-            return Err(Fault::new(FaultKind::UnknownContext, Some(Callback::ContextCreate), message));
+            return Err(ModuleFault::new(
+                ModuleFaultKind::UnknownContext,
+                Some(Callback::ContextCreate),
+                message,
+            ));
         }
         self.create(Some(plugin))
     }
 
-    fn create(&mut self, plugin: Option<ContextId>) -> Result<ContextId, Fault> {
+    fn create(&mut self, plugin: Option<ContextId>) -> Result<ContextId, ModuleFault> {
         let state = self.store.data_mut();
         let max = state.shared.limits.contexts_max;
         if state.contexts.len() >= max {
             let message = format!("there are {max} contexts, which is as many as there may be");
-            return Err(Fault::new(FaultKind::TooManyContexts, Some(Callback::ContextCreate), message));
+            return Err(ModuleFault::new(
+                ModuleFaultKind::TooManyContexts,
+                Some(Callback::ContextCreate),
+                message,
+            ));
         }
         let context = state.contexts.add(plugin);
         let parent = plugin.map_or(0, |plugin| plugin.0);
@@ -56,7 +64,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails, or the context is a plugin that still has streams.
-    pub fn end(&mut self, context: ContextId) -> Result<bool, Fault> {
+    pub fn end(&mut self, context: ContextId) -> Result<bool, ModuleFault> {
         self.check_streams(context)?;
         // Pending before the call, because the module may say that it is done from within.
         self.mark_pending(context, true);
@@ -73,7 +81,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails, or the context is a plugin that still has streams.
-    pub fn delete(&mut self, context: ContextId) -> Result<(), Fault> {
+    pub fn delete(&mut self, context: ContextId) -> Result<(), ModuleFault> {
         self.check_streams(context)?;
         self.enter(Callback::Log, context, |e| &mut e.log, context.0)?;
         self.enter(Callback::Delete, context, |e| &mut e.delete, context.0)?;
@@ -85,10 +93,10 @@ impl<H: Host> Vm<H> {
         Ok(())
     }
 
-    fn check_streams(&self, context: ContextId) -> Result<(), Fault> {
+    fn check_streams(&self, context: ContextId) -> Result<(), ModuleFault> {
         if self.store.data().contexts.has_streams(context) {
             let message = format!("plugin {} still has streams", context.0);
-            return Err(Fault::new(FaultKind::HasStreams, Some(Callback::Done), message));
+            return Err(ModuleFault::new(ModuleFaultKind::HasStreams, Some(Callback::Done), message));
         }
         Ok(())
     }
@@ -108,7 +116,7 @@ impl<H: Host> Vm<H> {
         &mut self,
         plugin: ContextId,
         configuration: impl Into<Arc<[u8]>>,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, ModuleFault> {
         let configuration = configuration.into();
         let len = length(configuration.len());
         self.store.data_mut().vm_configuration = configuration;
@@ -125,7 +133,7 @@ impl<H: Host> Vm<H> {
         &mut self,
         plugin: ContextId,
         configuration: impl Into<Arc<[u8]>>,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, ModuleFault> {
         let configuration = configuration.into();
         let len = length(configuration.len());
         if let Some(context) = self.store.data_mut().contexts.get_mut(plugin) {
@@ -140,7 +148,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_tick(&mut self, plugin: ContextId) -> Result<(), Fault> {
+    pub fn on_tick(&mut self, plugin: ContextId) -> Result<(), ModuleFault> {
         self.call(Callback::Tick, plugin, |e| &mut e.tick, plugin.0).map(drop)
     }
 
@@ -149,7 +157,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_new_connection(&mut self, stream: ContextId) -> Result<Action, Fault> {
+    pub fn on_new_connection(&mut self, stream: ContextId) -> Result<Action, ModuleFault> {
         let answer = self.call(Callback::NewConnection, stream, |e| &mut e.new_connection, stream.0)?;
         self.action(Callback::NewConnection, answer, PLAIN)
     }
@@ -164,7 +172,7 @@ impl<H: Host> Vm<H> {
         stream: ContextId,
         size: usize,
         rest: Rest,
-    ) -> Result<Action, Fault> {
+    ) -> Result<Action, ModuleFault> {
         self.piece(
             Callback::DownstreamData,
             |e| &mut e.downstream_data,
@@ -178,7 +186,11 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_downstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> Result<(), Fault> {
+    pub fn on_downstream_connection_close(
+        &mut self,
+        stream: ContextId,
+        peer: PeerType,
+    ) -> Result<(), ModuleFault> {
         self.closed(Callback::DownstreamConnectionClose, |e| &mut e.downstream_connection_close, stream, peer)
     }
 
@@ -187,7 +199,12 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_upstream_data(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
+    pub fn on_upstream_data(
+        &mut self,
+        stream: ContextId,
+        size: usize,
+        rest: Rest,
+    ) -> Result<Action, ModuleFault> {
         self.piece(Callback::UpstreamData, |e| &mut e.upstream_data, Arrival { stream, size, rest }, PLAIN)
     }
 
@@ -196,7 +213,11 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_upstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> Result<(), Fault> {
+    pub fn on_upstream_connection_close(
+        &mut self,
+        stream: ContextId,
+        peer: PeerType,
+    ) -> Result<(), ModuleFault> {
         self.closed(Callback::UpstreamConnectionClose, |e| &mut e.upstream_connection_close, stream, peer)
     }
 
@@ -210,7 +231,7 @@ impl<H: Host> Vm<H> {
         stream: ContextId,
         fields: usize,
         rest: Rest,
-    ) -> Result<Action, Fault> {
+    ) -> Result<Action, ModuleFault> {
         self.headers(
             Callback::RequestHeaders,
             |e| &mut e.request_headers,
@@ -224,7 +245,12 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_request_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
+    pub fn on_request_body(
+        &mut self,
+        stream: ContextId,
+        size: usize,
+        rest: Rest,
+    ) -> Result<Action, ModuleFault> {
         self.piece(Callback::RequestBody, |e| &mut e.request_body, Arrival { stream, size, rest }, BODY)
     }
 
@@ -233,7 +259,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_request_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, Fault> {
+    pub fn on_request_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, ModuleFault> {
         self.trailers(Callback::RequestTrailers, |e| &mut e.request_trailers, stream, fields)
     }
 
@@ -247,7 +273,7 @@ impl<H: Host> Vm<H> {
         stream: ContextId,
         fields: usize,
         rest: Rest,
-    ) -> Result<Action, Fault> {
+    ) -> Result<Action, ModuleFault> {
         self.headers(
             Callback::ResponseHeaders,
             |e| &mut e.response_headers,
@@ -261,7 +287,12 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_response_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
+    pub fn on_response_body(
+        &mut self,
+        stream: ContextId,
+        size: usize,
+        rest: Rest,
+    ) -> Result<Action, ModuleFault> {
         self.piece(Callback::ResponseBody, |e| &mut e.response_body, Arrival { stream, size, rest }, BODY)
     }
 
@@ -270,7 +301,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_response_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, Fault> {
+    pub fn on_response_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, ModuleFault> {
         self.trailers(Callback::ResponseTrailers, |e| &mut e.response_trailers, stream, fields)
     }
 
@@ -287,7 +318,7 @@ impl<H: Host> Vm<H> {
         fields: usize,
         body_size: usize,
         trailers: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ModuleFault> {
         let params = (context.0, call.0, length(fields), length(body_size), length(trailers));
         self.call(Callback::HttpCallResponse, context, |e| &mut e.http_call_response, params).map(drop)
     }
@@ -302,7 +333,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         call: CallId,
         pairs: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ModuleFault> {
         let callback = Callback::GrpcReceiveInitialMetadata;
         self.received(callback, |e| &mut e.grpc_receive_initial_metadata, context, call, pairs)
     }
@@ -312,7 +343,12 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_grpc_receive(&mut self, context: ContextId, call: CallId, size: usize) -> Result<(), Fault> {
+    pub fn on_grpc_receive(
+        &mut self,
+        context: ContextId,
+        call: CallId,
+        size: usize,
+    ) -> Result<(), ModuleFault> {
         self.received(Callback::GrpcReceive, |e| &mut e.grpc_receive, context, call, size)
     }
 
@@ -326,7 +362,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         call: CallId,
         pairs: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ModuleFault> {
         let callback = Callback::GrpcReceiveTrailingMetadata;
         self.received(callback, |e| &mut e.grpc_receive_trailing_metadata, context, call, pairs)
     }
@@ -336,7 +372,12 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_grpc_close(&mut self, context: ContextId, call: CallId, status: u32) -> Result<(), Fault> {
+    pub fn on_grpc_close(
+        &mut self,
+        context: ContextId,
+        call: CallId,
+        status: u32,
+    ) -> Result<(), ModuleFault> {
         let params = (context.0, call.0, status);
         self.call(Callback::GrpcClose, context, |e| &mut e.grpc_close, params).map(drop)
     }
@@ -346,7 +387,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_queue_ready(&mut self, plugin: ContextId, queue: QueueId) -> Result<(), Fault> {
+    pub fn on_queue_ready(&mut self, plugin: ContextId, queue: QueueId) -> Result<(), ModuleFault> {
         self.call(Callback::QueueReady, plugin, |e| &mut e.queue_ready, (plugin.0, queue.0)).map(drop)
     }
 
@@ -360,7 +401,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         function: u32,
         arguments: &[u8],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ModuleFault> {
         if !self.has(Callback::ForeignFunction) {
             return Ok(());
         }
@@ -378,7 +419,7 @@ impl<H: Host> Vm<H> {
         with_end: impl FnOnce(&mut Exports) -> &mut Three,
         without_end: impl FnOnce(&mut Exports) -> &mut Two,
         arrival: Arrival,
-    ) -> Result<Action, Fault> {
+    ) -> Result<Action, ModuleFault> {
         let Arrival { stream, size, rest } = arrival;
         let fields = length(size);
         let answer = if self.is_without_end(callback) {
@@ -396,7 +437,7 @@ impl<H: Host> Vm<H> {
         export: impl FnOnce(&mut Exports) -> &mut Three,
         arrival: Arrival,
         meanings: &[Action],
-    ) -> Result<Action, Fault> {
+    ) -> Result<Action, ModuleFault> {
         let Arrival { stream, size, rest } = arrival;
         let params = (stream.0, length(size), u32::from(rest.is_end()));
         let answer = self.call(callback, stream, export, params)?;
@@ -410,7 +451,7 @@ impl<H: Host> Vm<H> {
         export: impl FnOnce(&mut Exports) -> &mut Two,
         stream: ContextId,
         fields: usize,
-    ) -> Result<Action, Fault> {
+    ) -> Result<Action, ModuleFault> {
         let answer = self.call(callback, stream, export, (stream.0, length(fields)))?;
         self.action(callback, answer, PLAIN)
     }
@@ -422,7 +463,7 @@ impl<H: Host> Vm<H> {
         export: impl FnOnce(&mut Exports) -> &mut Export<(u32, u32), ()>,
         stream: ContextId,
         peer: PeerType,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ModuleFault> {
         self.call(callback, stream, export, (stream.0, peer.wire())).map(drop)
     }
 
@@ -434,7 +475,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         call: CallId,
         count: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ModuleFault> {
         self.call(callback, context, export, (context.0, call.0, length(count))).map(drop)
     }
 
@@ -445,14 +486,14 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         export: impl FnOnce(&mut Exports) -> &mut Export<P, R>,
         params: P,
-    ) -> Result<Option<R>, Fault> {
+    ) -> Result<Option<R>, ModuleFault> {
         let answer = self.enter(callback, context, export, params)?;
         self.finish()?;
         Ok(answer)
     }
 
     /// Finishes contexts that said during a callback that they are done.
-    fn finish(&mut self) -> Result<(), Fault> {
+    fn finish(&mut self) -> Result<(), ModuleFault> {
         while let Some(context) = self.store.data_mut().contexts.take_done() {
             self.delete(context)?;
         }
@@ -468,7 +509,7 @@ impl<H: Host> Vm<H> {
         callback: Callback,
         answer: Option<u32>,
         meanings: &[Action],
-    ) -> Result<Action, Fault> {
+    ) -> Result<Action, ModuleFault> {
         let Some(number) = answer else { return Ok(Action::Continue) };
         let meaning = usize::try_from(number).ok().and_then(|index| meanings.get(index));
         meaning.copied().ok_or_else(|| self.bad_return(callback, number))

@@ -4,7 +4,7 @@ use wasm_sandbox::begin;
 use wasmtime::{WasmParams, WasmResults};
 
 use crate::abi::Callback;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ModuleFault, ModuleFaultKind};
 use crate::host::Host;
 use crate::ids::ContextId;
 
@@ -19,7 +19,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         export: impl FnOnce(&mut Exports) -> &mut Export<P, R>,
         params: P,
-    ) -> Result<Option<R>, Fault> {
+    ) -> Result<Option<R>, ModuleFault> {
         self.check(callback, context)?;
         let function = match export(&mut self.exports).get(self.instance, &mut self.store) {
             Ok(Some(function)) => function,
@@ -42,26 +42,26 @@ impl<H: Host> Vm<H> {
     }
 
     /// The machine lives and knows the context.
-    fn check(&self, callback: Callback, context: ContextId) -> Result<(), Fault> {
+    fn check(&self, callback: Callback, context: ContextId) -> Result<(), ModuleFault> {
         if let Some(fault) = &self.fault {
             let message = format!("it had failed before: {}", fault.message());
-            return Err(Fault::new(FaultKind::Dead, Some(callback), message));
+            return Err(ModuleFault::new(ModuleFaultKind::Dead, Some(callback), message));
         }
         if !self.store.data().contexts.has(context) {
             let message = format!("there is no context {}", context.0);
-            return Err(Fault::new(FaultKind::UnknownContext, Some(callback), message));
+            return Err(ModuleFault::new(ModuleFaultKind::UnknownContext, Some(callback), message));
         }
         Ok(())
     }
 
-    fn fail(&mut self, callback: Callback, error: &wasmtime::Error) -> Fault {
+    fn fail(&mut self, callback: Callback, error: &wasmtime::Error) -> ModuleFault {
         let refused = self.store.data().confinement.refused();
-        self.die(Fault::of_error(error, Some(callback), refused))
+        self.die(ModuleFault::of_error(error, Some(callback), refused))
     }
 
     /// An answer that means nothing.
-    pub(super) fn bad_return(&mut self, callback: Callback, number: u32) -> Fault {
+    pub(super) fn bad_return(&mut self, callback: Callback, number: u32) -> ModuleFault {
         let message = format!("it answered {number}, which means nothing");
-        self.die(Fault::new(FaultKind::BadReturn(number), Some(callback), message))
+        self.die(ModuleFault::new(ModuleFaultKind::BadReturn(number), Some(callback), message))
     }
 }

@@ -6,33 +6,33 @@ use wasm_sandbox::{Allocation, begin, confine};
 use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, Store};
 
 use crate::abi::Callback;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ModuleFault, ModuleFaultKind};
 use crate::host::Host;
-use crate::image::{Shared, StartError};
+use crate::image::{ImageShared, StartError};
 use crate::module::Module;
 
 use super::exports::Exports;
-use super::state::State;
+use super::state::VmState;
 
 /// A running module: its memory, its contexts and its host.
 ///
 /// One thread at a time uses it. A machine whose module failed is dead: it says so to every further call, and is to be
 /// replaced by another of the same [`Image`](crate::Image).
 pub struct Vm<H: Host> {
-    pub(super) store: Store<State<H>>,
+    pub(super) store: Store<VmState<H>>,
     pub(super) instance: Instance,
     pub(super) exports: Exports,
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<ModuleFault>,
 }
 
 impl<H: Host> Vm<H> {
     pub(crate) fn start(
-        shared: Arc<Shared>,
-        image: &InstancePre<State<H>>,
+        shared: Arc<ImageShared>,
+        image: &InstancePre<VmState<H>>,
         host: H,
     ) -> Result<Self, StartError> {
         let exports = Exports::new(&shared.module);
-        let state = State::new(Arc::clone(&shared), host);
+        let state = VmState::new(Arc::clone(&shared), host);
         let mut store = confine(shared.module.engine(), state);
         begin_start(&mut store);
         let instance = image.instantiate(&mut store).map_err(|error| start_error(&mut store, &error))?;
@@ -110,7 +110,7 @@ impl<H: Host> Vm<H> {
     }
 
     /// Why the machine is dead.
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&ModuleFault> {
         self.fault.as_ref()
     }
 
@@ -133,7 +133,7 @@ impl<H: Host> Vm<H> {
             .map_or(0, |memory: &Memory| memory.data_size(&self.store))
     }
 
-    pub(super) fn die(&mut self, fault: Fault) -> Fault {
+    pub(super) fn die(&mut self, fault: ModuleFault) -> ModuleFault {
         self.fault = Some(fault.clone());
         self.store.data_mut().end();
         fault
@@ -141,12 +141,12 @@ impl<H: Host> Vm<H> {
 }
 
 /// Begins what a module does first.
-fn begin_start<H: Host>(store: &mut Store<State<H>>) {
+fn begin_start<H: Host>(store: &mut Store<VmState<H>>) {
     let ticks = store.data().shared.limits.start_ticks_max;
     begin(store, ticks);
 }
 
-fn start_error<H: Host>(store: &mut Store<State<H>>, error: &wasmtime::Error) -> StartError {
+fn start_error<H: Host>(store: &mut Store<VmState<H>>, error: &wasmtime::Error) -> StartError {
     let state = store.data_mut();
     state.end();
     if error.is::<PoolConcurrencyLimitError>()
@@ -154,8 +154,8 @@ fn start_error<H: Host>(store: &mut Store<State<H>>, error: &wasmtime::Error) ->
     {
         return StartError::Busy { instances_max };
     }
-    let fault = Fault::of_error(error, None, state.confinement.refused());
-    if fault.kind() == FaultKind::Host && state.confinement.memory.is_none() {
+    let fault = ModuleFault::of_error(error, None, state.confinement.refused());
+    if fault.kind() == ModuleFaultKind::Host && state.confinement.memory.is_none() {
         return StartError::Limits { reason: format!("{error:#}") };
     }
     StartError::Fault(fault)

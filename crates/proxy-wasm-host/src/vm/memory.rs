@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use wasm_sandbox::{Confined, Region, memory_of};
 use wasmtime::Caller;
 
-use crate::abi::{Answer, Pairs, PairsSize, PairsWriter, Status};
-use crate::host::{Host, Scope};
-use crate::image::Limits;
+use crate::abi::{HostResult, Pairs, PairsSize, PairsWriter, Status};
+use crate::host::{CallerScope, Host};
+use crate::image::WasmVmLimits;
 
-use super::state::State;
+use super::state::VmState;
 
 /// The caller of a host function.
-pub(crate) type Guest<'a, H> = Caller<'a, State<H>>;
+pub(crate) type Guest<'a, H> = Caller<'a, VmState<H>>;
 
 /// Everything that a host function works with.
-pub(crate) struct Crossing<'a, H> {
+pub(crate) struct HostCallCx<'a, H> {
     pub(crate) host: &'a mut H,
-    pub(crate) scope: Scope,
+    pub(crate) scope: CallerScope,
     pub(crate) given: Given<'a>,
 }
 
@@ -25,38 +25,38 @@ pub(crate) struct Crossing<'a, H> {
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     memory: &'a [u8],
-    limits: &'a Limits,
+    limits: &'a WasmVmLimits,
 }
 
 impl<'a> Given<'a> {
     /// Bytes.
-    pub(crate) fn bytes(self, region: Region) -> Answer<&'a [u8]> {
+    pub(crate) fn bytes(self, region: Region) -> HostResult<&'a [u8]> {
         let bytes = region.of(self.memory)?;
         if bytes.len() > self.limits.value_bytes_max { Err(Status::BadArgument) } else { Ok(bytes) }
     }
 
     /// A text for people; what is too long is cut.
-    pub(crate) fn line(self, region: Region) -> Answer<&'a [u8]> {
+    pub(crate) fn line(self, region: Region) -> HostResult<&'a [u8]> {
         let bytes = region.of(self.memory)?;
         Ok(bytes.get(..self.limits.line_bytes_max).unwrap_or(bytes))
     }
 
     /// A map.
-    pub(crate) fn pairs(self, region: Region) -> Answer<Pairs<'a>> {
+    pub(crate) fn pairs(self, region: Region) -> HostResult<Pairs<'a>> {
         let bytes = region.of(self.memory)?;
         Pairs::parse(bytes, self.limits.map_bytes_max, self.limits.map_pairs_max)
             .map_err(|_| Status::BadArgument)
     }
 
     /// Fails if so many bytes can't be written there.
-    pub(crate) fn check_room(self, start: u32, len: u32) -> Answer {
+    pub(crate) fn check_room(self, start: u32, len: u32) -> HostResult {
         Region::new(start, len).of(self.memory)?;
         Ok(())
     }
 }
 
 /// Everything that a host function works with; for functions that need a context.
-pub(crate) fn cross<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Answer<Crossing<'a, H>> {
+pub(crate) fn cross<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> HostResult<HostCallCx<'a, H>> {
     if guest.data().effective.is_none() {
         return Err(Status::InternalFailure);
     }
@@ -64,38 +64,44 @@ pub(crate) fn cross<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Answer<Crossing
 }
 
 /// Everything that a host function works with; for functions that modules may call while they start.
-pub(crate) fn cross_without_context<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Answer<Crossing<'a, H>> {
+pub(crate) fn cross_without_context<'a, H: Host>(
+    guest: &'a mut Guest<'_, H>,
+) -> HostResult<HostCallCx<'a, H>> {
     let memory = guest.data().confinement.memory.ok_or(Status::InvalidMemoryAccess)?;
     let (memory, state) = memory.data_and_store_mut(guest);
     let scope = state.scope();
     let host = state.host.as_deref_mut().ok_or(Status::InternalFailure)?;
-    Ok(Crossing { host, scope, given: Given { memory, limits: &state.shared.limits } })
+    Ok(HostCallCx { host, scope, given: Given { memory, limits: &state.shared.limits } })
 }
 
 /// Writes a number.
-pub(crate) fn put<H: Host, const N: usize>(guest: &mut Guest<'_, H>, start: u32, number: [u8; N]) -> Answer {
+pub(crate) fn put<H: Host, const N: usize>(
+    guest: &mut Guest<'_, H>,
+    start: u32,
+    number: [u8; N],
+) -> HostResult {
     Ok(wasm_sandbox::put(guest, start, number)?)
 }
 
 /// Where a module wants to learn of a value: its address and its length.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ReturnPointers {
     pub(crate) data: u32,
     pub(crate) size: u32,
 }
 
-impl Place {
+impl ReturnPointers {
     pub(crate) const fn new(data: u32, size: u32) -> Self {
         Self { data, size }
     }
 
-    fn check(self, memory: &[u8]) -> Answer {
+    fn check(self, memory: &[u8]) -> HostResult {
         Region::new(self.data, 4).of(memory)?;
         Region::new(self.size, 4).of(memory)?;
         Ok(())
     }
 
-    fn put(self, memory: &mut [u8], region: Region) -> Answer {
+    fn put(self, memory: &mut [u8], region: Region) -> HostResult {
         Region::new(self.data, 4).of_mut(memory)?.copy_from_slice(&region.start.to_le_bytes());
         Region::new(self.size, 4).of_mut(memory)?.copy_from_slice(&region.len.to_le_bytes());
         Ok(())
@@ -105,9 +111,9 @@ impl Place {
 /// Gives a value of the host's to the module. The host is away meanwhile, so that its value need not be copied before.
 pub(crate) fn give<H: Host>(
     guest: &mut Guest<'_, H>,
-    place: Place,
-    ask: impl for<'h> FnOnce(&'h mut H, Scope, Given<'_>) -> Answer<Cow<'h, [u8]>>,
-) -> wasmtime::Result<Answer> {
+    place: ReturnPointers,
+    ask: impl for<'h> FnOnce(&'h mut H, CallerScope, Given<'_>) -> HostResult<Cow<'h, [u8]>>,
+) -> wasmtime::Result<HostResult> {
     let mut host = match borrow_host(guest, place) {
         Ok(host) => host,
         Err(status) => return Ok(Err(status)),
@@ -124,9 +130,9 @@ pub(crate) fn give<H: Host>(
 /// Gives a map of the host's to the module.
 pub(crate) fn give_map<H: Host>(
     guest: &mut Guest<'_, H>,
-    place: Place,
-    visit: impl Fn(&mut H, Scope, &mut dyn FnMut(&[u8], &[u8])) -> Answer,
-) -> wasmtime::Result<Answer> {
+    place: ReturnPointers,
+    visit: impl Fn(&mut H, CallerScope, &mut dyn FnMut(&[u8], &[u8])) -> HostResult,
+) -> wasmtime::Result<HostResult> {
     let mut host = match borrow_host(guest, place) {
         Ok(host) => host,
         Err(status) => return Ok(Err(status)),
@@ -144,10 +150,10 @@ pub(crate) fn give_map<H: Host>(
 /// Gives so many bytes of a buffer of the host's to the module.
 pub(crate) fn give_filled<H: Host>(
     guest: &mut Guest<'_, H>,
-    place: Place,
+    place: ReturnPointers,
     len: usize,
-    fill: impl FnOnce(&mut H, Scope, &mut [u8]) -> Answer,
-) -> wasmtime::Result<Answer> {
+    fill: impl FnOnce(&mut H, CallerScope, &mut [u8]) -> HostResult,
+) -> wasmtime::Result<HostResult> {
     let mut host = match borrow_host(guest, place) {
         Ok(host) => host,
         Err(status) => return Ok(Err(status)),
@@ -161,9 +167,9 @@ pub(crate) fn give_filled<H: Host>(
 /// Gives bytes to the module.
 pub(crate) fn give_bytes<H: Host>(
     guest: &mut Guest<'_, H>,
-    place: Place,
+    place: ReturnPointers,
     bytes: &[u8],
-) -> wasmtime::Result<Answer> {
+) -> wasmtime::Result<HostResult> {
     give_with(guest, place, bytes.len(), |room| {
         room.copy_from_slice(bytes);
         Ok(())
@@ -172,10 +178,10 @@ pub(crate) fn give_bytes<H: Host>(
 
 fn give_pairs<H: Host>(
     guest: &mut Guest<'_, H>,
-    place: Place,
+    place: ReturnPointers,
     size: PairsSize,
-    visit: impl FnOnce(&mut dyn FnMut(&[u8], &[u8])) -> Answer,
-) -> wasmtime::Result<Answer> {
+    visit: impl FnOnce(&mut dyn FnMut(&[u8], &[u8])) -> HostResult,
+) -> wasmtime::Result<HostResult> {
     let limits = &guest.data().shared.limits;
     if size.bytes() > limits.map_bytes_max || size.pairs > limits.map_pairs_max {
         return Ok(Err(Status::InternalFailure));
@@ -190,10 +196,10 @@ fn give_pairs<H: Host>(
 /// Gets memory from the module, fills it and tells where it is. Nothing at all is told as address zero.
 fn give_with<H: Host>(
     guest: &mut Guest<'_, H>,
-    place: Place,
+    place: ReturnPointers,
     len: usize,
-    fill: impl FnOnce(&mut [u8]) -> Answer,
-) -> wasmtime::Result<Answer> {
+    fill: impl FnOnce(&mut [u8]) -> HostResult,
+) -> wasmtime::Result<HostResult> {
     let mut region = Region::new(0, 0);
     if len > 0 {
         if len > guest.data().shared.limits.value_bytes_max {
@@ -213,10 +219,10 @@ fn give_with<H: Host>(
 
 fn fill_at(
     memory: &mut [u8],
-    place: Place,
+    place: ReturnPointers,
     region: Region,
-    fill: impl FnOnce(&mut [u8]) -> Answer,
-) -> Answer {
+    fill: impl FnOnce(&mut [u8]) -> HostResult,
+) -> HostResult {
     if region.len > 0 {
         if region.start == 0 {
             return Err(Status::InvalidMemoryAccess);
@@ -226,7 +232,7 @@ fn fill_at(
     place.put(memory, region)
 }
 
-fn borrow_host<H: Host>(guest: &mut Guest<'_, H>, place: Place) -> Answer<Box<H>> {
+fn borrow_host<H: Host>(guest: &mut Guest<'_, H>, place: ReturnPointers) -> HostResult<Box<H>> {
     place.check(memory_of(guest))?;
     let state = guest.data_mut();
     if state.effective.is_none() {

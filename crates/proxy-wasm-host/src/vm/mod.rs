@@ -10,10 +10,11 @@ mod plugin;
 mod state;
 
 pub use machine::Vm;
-pub use plugin::{Plugin, Refusal};
+pub use plugin::{Plugin, PluginStartError};
 
 pub(crate) use memory::{
-    Crossing, Given, Guest, Place, cross, cross_without_context, give, give_bytes, give_filled, give_map, put,
+    Given, Guest, HostCallCx, ReturnPointers, cross, cross_without_context, give, give_bytes, give_filled,
+    give_map, put,
 };
-pub(crate) use state::State;
+pub(crate) use state::VmState;
 pub(crate) use wasm_sandbox::Region;

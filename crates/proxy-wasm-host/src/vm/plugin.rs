@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::fault::Fault;
+use crate::fault::ModuleFault;
 use crate::host::Host;
 use crate::ids::ContextId;
 
@@ -21,7 +21,7 @@ pub struct Plugin {
 
 /// Why a plugin does not run.
 #[derive(Debug, Clone, Error)]
-pub enum Refusal {
+pub enum PluginStartError {
     /// It said no to the machine's configuration.
     #[error("the module refuses the configuration of its machine")]
     VmStart,
@@ -30,7 +30,7 @@ pub enum Refusal {
     Configure,
     /// It failed.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Fault(#[from] ModuleFault),
 }
 
 impl<H: Host> Vm<H> {
@@ -39,13 +39,13 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module refuses a configuration, or fails.
-    pub fn start_plugin(&mut self, plugin: &Plugin) -> Result<ContextId, Refusal> {
+    pub fn start_plugin(&mut self, plugin: &Plugin) -> Result<ContextId, PluginStartError> {
         let context = self.create_plugin()?;
         if !self.on_vm_start(context, Arc::clone(&plugin.vm_configuration))? {
-            return Err(Refusal::VmStart);
+            return Err(PluginStartError::VmStart);
         }
         if !self.on_configure(context, Arc::clone(&plugin.configuration))? {
-            return Err(Refusal::Configure);
+            return Err(PluginStartError::Configure);
         }
         Ok(context)
     }

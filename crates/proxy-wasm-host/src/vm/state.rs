@@ -6,15 +6,15 @@ use wasm_sandbox::{Confined, Confinement};
 use wasmtime::TypedFunc;
 
 use crate::abi::{Callback, LogLevel};
-use crate::host::{Host, Scope};
+use crate::host::{CallerScope, Host};
 use crate::ids::ContextId;
-use crate::image::Shared;
+use crate::image::ImageShared;
 
 use super::contexts::Contexts;
 
 /// What a machine knows while its module runs.
-pub(crate) struct State<H> {
-    pub(crate) shared: Arc<Shared>,
+pub(crate) struct VmState<H> {
+    pub(crate) shared: Arc<ImageShared>,
     /// Away while one of its methods runs and while the module gives memory for what such a method gave: host functions
     /// called meanwhile are refused.
     pub(crate) host: Option<Box<H>>,
@@ -29,8 +29,8 @@ pub(crate) struct State<H> {
     pub(crate) confinement: Confinement,
 }
 
-impl<H: Host> State<H> {
-    pub(crate) fn new(shared: Arc<Shared>, host: H) -> Self {
+impl<H: Host> VmState<H> {
+    pub(crate) fn new(shared: Arc<ImageShared>, host: H) -> Self {
         let confinement = Confinement::new(shared.limits.bounds(), Arc::clone(&shared.sandbox));
         Self {
             shared,
@@ -46,8 +46,8 @@ impl<H: Host> State<H> {
     }
 
     /// On whose behalf the module calls.
-    pub(crate) fn scope(&self) -> Scope {
-        Scope { context: self.effective, callback: self.callback }
+    pub(crate) fn scope(&self) -> CallerScope {
+        CallerScope { context: self.effective, callback: self.callback }
     }
 
     /// The callback is over.
@@ -57,7 +57,7 @@ impl<H: Host> State<H> {
         if dropped > 0
             && let Some(host) = &mut self.host
         {
-            let scope = Scope { context: self.effective, callback: self.callback };
+            let scope = CallerScope { context: self.effective, callback: self.callback };
             let message = format!("{dropped} bytes that the module printed were dropped");
             host.log(scope, LogLevel::Warn, message.as_bytes());
         }
@@ -77,7 +77,7 @@ impl<H: Host> State<H> {
     }
 }
 
-impl<H: Host> Confined for State<H> {
+impl<H: Host> Confined for VmState<H> {
     fn confinement(&self) -> &Confinement {
         &self.confinement
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use proxy_wasm_host::abi::{AbiVersion, FUNCTIONS, Number};
 
 /// A module, what to do with it, and what comes of that.
-pub(crate) struct Case {
+pub(crate) struct ProxyWasmCase {
     pub(crate) name: String,
     pub(crate) what: String,
     pub(crate) covers: Vec<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Case {
     text: String,
 }
 
-impl Case {
+impl ProxyWasmCase {
     /// Every case, by name.
     pub(crate) fn all() -> Vec<Self> {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/cases");

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use proxy_wasm_host::abi::{Callback, FUNCTIONS};
 use proxy_wasm_host::{Allocation, Engine, EngineSettings};
 
-use case::Case;
+use case::ProxyWasmCase;
 
 fn engine() -> Engine {
     let mut settings = EngineSettings::default();
@@ -30,7 +30,7 @@ fn engine() -> Engine {
 fn every_case_has_its_journal() {
     let engine = engine();
     let mut wrong = Vec::new();
-    for case in Case::all() {
+    for case in ProxyWasmCase::all() {
         for version in &case.versions {
             let found = steps::run(&engine, &case, *version);
             if is_update() {
@@ -46,7 +46,7 @@ fn every_case_has_its_journal() {
 
 #[test]
 fn every_function_has_a_case() {
-    let covered: BTreeSet<String> = Case::all().into_iter().flat_map(|case| case.covers).collect();
+    let covered: BTreeSet<String> = ProxyWasmCase::all().into_iter().flat_map(|case| case.covers).collect();
     let functions = FUNCTIONS.iter().map(|function| function.name);
     let callbacks = Callback::ALL.iter().map(|callback| callback.name());
     let missing: Vec<&str> = functions.chain(callbacks).filter(|name| !covered.contains(*name)).collect();
@@ -55,7 +55,7 @@ fn every_function_has_a_case() {
 
 #[test]
 fn the_page_says_what_is_covered() {
-    let page = page::write(&Case::all());
+    let page = page::write(&ProxyWasmCase::all());
     if is_update() {
         std::fs::write(page::PATH, &page).unwrap();
     }

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use proxy_wasm_host::abi::{AbiVersion, Callback, FUNCTIONS, Family};
 
-use crate::case::Case;
+use crate::case::ProxyWasmCase;
 
 /// The page.
-pub(crate) fn write(cases: &[Case]) -> String {
+pub(crate) fn write(cases: &[ProxyWasmCase]) -> String {
     let mut page = String::from(HEAD);
     for (family, title) in FAMILIES {
         let names: Vec<&str> = FUNCTIONS
@@ -23,11 +23,11 @@ pub(crate) fn write(cases: &[Case]) -> String {
     page
 }
 
-fn table(page: &mut String, title: &str, names: &[&str], cases: &[Case]) {
+fn table(page: &mut String, title: &str, names: &[&str], cases: &[ProxyWasmCase]) {
     let versions = AbiVersion::ALL.map(|version| version.to_string()).join(" | ");
     write!(page, "\n## {title}\n\n| function | {versions} | shown by |\n|---|---|---|---|---|\n").unwrap();
     for name in names {
-        let covering: Vec<&Case> =
+        let covering: Vec<&ProxyWasmCase> =
             cases.iter().filter(|case| case.covers.iter().any(|it| it == name)).collect();
         let marks = AbiVersion::ALL.map(|version| {
             let has = covering.iter().any(|case| case.versions.contains(&version));

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use proxy_wasm_host::abi::{AbiVersion, PeerType};
 use proxy_wasm_host::{
-    CallId, ContextId, Engine, Fault, FaultKind, Image, Limits, Module, Plugin, QueueId, Refusal, Rest,
-    Sandbox, UnknownImports, Vm,
+    CallId, ContextId, Engine, Image, Module, ModuleFault, ModuleFaultKind, Plugin, PluginStartError,
+    QueueId, Rest, Sandbox, UnknownImports, Vm, WasmVmLimits,
 };
 
-use crate::case::Case;
+use crate::case::ProxyWasmCase;
 use crate::recorder::{Recorder, StillClock};
 
 /// The journal of a case.
-pub(crate) fn run(engine: &Engine, case: &Case, version: AbiVersion) -> Vec<String> {
+pub(crate) fn run(engine: &Engine, case: &ProxyWasmCase, version: AbiVersion) -> Vec<String> {
     let module = Module::compile(engine, &case.module(version), UnknownImports::Refuse)
         .unwrap_or_else(|error| panic!("{}: {error}", case.name));
     assert_eq!(module.abi_version(), version);
@@ -24,7 +24,7 @@ pub(crate) fn run(engine: &Engine, case: &Case, version: AbiVersion) -> Vec<Stri
         ("X".to_owned(), String::new()),
     ];
     sandbox.clock = Arc::new(StillClock);
-    let image = Image::<Recorder>::link(&module, Limits::default(), sandbox).unwrap();
+    let image = Image::<Recorder>::link(&module, WasmVmLimits::default(), sandbox).unwrap();
     let mut vm = image.instantiate(Recorder::new()).unwrap();
     let plugin = Plugin {
         vm_configuration: Arc::from(&b"configuration of the machine"[..]),
@@ -32,11 +32,11 @@ pub(crate) fn run(engine: &Engine, case: &Case, version: AbiVersion) -> Vec<Stri
     };
     match vm.start_plugin(&plugin) {
         Ok(id) => assert_eq!(id, PLUGIN),
-        Err(refusal @ (Refusal::VmStart | Refusal::Configure)) => {
+        Err(refusal @ (PluginStartError::VmStart | PluginStartError::Configure)) => {
             vm.host_mut().journal.push(format!("= {refusal:?}"));
             return std::mem::take(&mut vm.host_mut().journal);
         }
-        Err(Refusal::Fault(fault)) => panic!("{}: {fault}", case.name),
+        Err(PluginStartError::Fault(fault)) => panic!("{}: {fault}", case.name),
     }
     assert_eq!(vm.create_stream(PLUGIN).unwrap(), STREAM);
     for step in &case.steps {
@@ -86,10 +86,10 @@ fn take(vm: &mut Vm<Recorder>, step: &str) -> String {
     }
 }
 
-fn show(result: Result<impl Debug, Fault>) -> String {
+fn show(result: Result<impl Debug, ModuleFault>) -> String {
     match result {
         Ok(value) => format!("= {value:?}"),
-        Err(fault) if fault.kind() == FaultKind::Dead => "= Dead".to_owned(),
+        Err(fault) if fault.kind() == ModuleFaultKind::Dead => "= Dead".to_owned(),
         Err(fault) => format!("= fault {:?}", fault.kind()),
     }
 }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use proxy_wasm_host::abi::{Answer, LogLevel, MapType};
-use proxy_wasm_host::{PropertyPath, Scope, SharedServices, SharedView};
+use proxy_wasm_host::abi::{HostResult, LogLevel, MapType};
+use proxy_wasm_host::{CallerScope, PropertyPath, SharedServices, SharedView};
 
 /// A host with a little of everything.
 #[derive(Default)]
-pub(crate) struct Host {
+pub(crate) struct EvilTestHost {
     /// Values that were added to maps.
     pub(crate) added: Vec<Vec<u8>>,
     /// The last number that the module told.
@@ -16,29 +16,29 @@ pub(crate) struct Host {
     shared: Option<SharedView>,
 }
 
-impl proxy_wasm_host::Host for Host {
-    fn log(&mut self, _: Scope, _: LogLevel, message: &[u8]) {
+impl proxy_wasm_host::Host for EvilTestHost {
+    fn log(&mut self, _: CallerScope, _: LogLevel, message: &[u8]) {
         if let [a, b, c, d] = message {
             self.says = u32::from_le_bytes([*a, *b, *c, *d]);
         }
     }
 
-    fn map_visit(&mut self, _: Scope, _: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> Answer {
+    fn map_visit(&mut self, _: CallerScope, _: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> HostResult {
         visit(b"key", b"value");
         Ok(())
     }
 
-    fn map_add(&mut self, _: Scope, _: MapType, _: &[u8], value: &[u8]) -> Answer {
+    fn map_add(&mut self, _: CallerScope, _: MapType, _: &[u8], value: &[u8]) -> HostResult {
         self.added.push(value.to_vec());
         Ok(())
     }
 
-    fn map_set(&mut self, _: Scope, _: MapType, pairs: proxy_wasm_host::abi::Pairs<'_>) -> Answer {
+    fn map_set(&mut self, _: CallerScope, _: MapType, pairs: proxy_wasm_host::abi::Pairs<'_>) -> HostResult {
         self.added = pairs.map(|(_, value)| value.to_vec()).collect();
         Ok(())
     }
 
-    fn property(&mut self, _: Scope, path: PropertyPath<'_>) -> Answer<Cow<'_, [u8]>> {
+    fn property(&mut self, _: CallerScope, path: PropertyPath<'_>) -> HostResult<Cow<'_, [u8]>> {
         let len = if path.0 == b"large" { 900_000 } else { 20 };
         Ok(Cow::Owned(vec![b'x'; len]))
     }

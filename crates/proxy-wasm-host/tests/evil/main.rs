@@ -13,20 +13,20 @@ use std::time::Duration;
 
 use proxy_wasm_host::abi::{Action, FUNCTIONS, Number};
 use proxy_wasm_host::{
-    Engine, EngineSettings, Fault, FaultKind, Image, Limits, Module, ModuleError, Plugin, Refusal, Rest,
-    Sandbox, StartError, Ticker, UnknownImports, Vm,
+    Engine, EngineSettings, Image, Module, ModuleError, ModuleFault, ModuleFaultKind, Plugin,
+    PluginStartError, Rest, Sandbox, StartError, Ticker, UnknownImports, Vm, WasmVmLimits,
 };
 
-use host::Host;
-use modules::{EVIL, Evil, GOOD, Outcome};
+use host::EvilTestHost;
+use modules::{EVIL, Evil, EvilOutcome, GOOD};
 
 /// An engine with a clock of deadlines.
-struct Site {
+struct TickingEngine {
     engine: Engine,
     _ticker: Ticker,
 }
 
-impl Site {
+impl TickingEngine {
     fn new() -> Self {
         let mut settings = EngineSettings::default();
         settings.memory_bytes_max = 2 << 20;
@@ -38,10 +38,10 @@ impl Site {
     }
 
     /// The ticks are milliseconds: few for what never returns, and for the others more than any load makes them take.
-    fn image(&self, text: &str, ticks: u64) -> Result<Image<Host>, ModuleError> {
+    fn image(&self, text: &str, ticks: u64) -> Result<Image<EvilTestHost>, ModuleError> {
         let code = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let module = Module::compile(&self.engine, &code, UnknownImports::Refuse)?;
-        let mut limits = Limits::default();
+        let mut limits = WasmVmLimits::default();
         limits.call_ticks_max = ticks;
         limits.start_ticks_max = ticks;
         limits.memory_bytes_max = 1 << 20;
@@ -52,7 +52,7 @@ impl Site {
 }
 
 /// The good module, in another machine than the evil one.
-fn check_good(good: &mut Vm<Host>) {
+fn check_good(good: &mut Vm<EvilTestHost>) {
     let plugin = proxy_wasm_host::ContextId(1);
     let stream = good.create_stream(plugin).unwrap();
     assert_eq!(good.on_request_headers(stream, 1, Rest::End).unwrap(), Action::Continue);
@@ -60,30 +60,30 @@ fn check_good(good: &mut Vm<Host>) {
     assert!(good.end(stream).unwrap());
 }
 
-fn start_good(site: &Site) -> Vm<Host> {
-    let mut good = site.image(GOOD, LONG).unwrap().instantiate(Host::default()).unwrap();
+fn start_good(site: &TickingEngine) -> Vm<EvilTestHost> {
+    let mut good = site.image(GOOD, LONG).unwrap().instantiate(EvilTestHost::default()).unwrap();
     good.start_plugin(&Plugin::default()).unwrap();
     good
 }
 
 /// What comes of an evil module.
-fn run(image: &Image<Host>) -> Outcome {
-    let mut vm = match image.instantiate(Host::default()) {
+fn run(image: &Image<EvilTestHost>) -> EvilOutcome {
+    let mut vm = match image.instantiate(EvilTestHost::default()) {
         Ok(vm) => vm,
-        Err(StartError::Fault(fault)) => return Outcome::Fault(fault.kind()),
-        Err(StartError::Limits { .. }) => return Outcome::NoInstance,
+        Err(StartError::Fault(fault)) => return EvilOutcome::Fault(fault.kind()),
+        Err(StartError::Limits { .. }) => return EvilOutcome::NoInstance,
         Err(error @ StartError::Busy { .. }) => panic!("{error}"),
     };
     let fault = match call(&mut vm) {
-        Ok(action) => return Outcome::Lives(action, vm.host().says),
-        Err(Refusal::Fault(fault)) => fault,
+        Ok(action) => return EvilOutcome::Lives(action, vm.host().says),
+        Err(PluginStartError::Fault(fault)) => fault,
         Err(refusal) => panic!("{refusal}"),
     };
     check_dead(&mut vm);
-    Outcome::Fault(fault.kind())
+    EvilOutcome::Fault(fault.kind())
 }
 
-fn call(vm: &mut Vm<Host>) -> Result<Action, Refusal> {
+fn call(vm: &mut Vm<EvilTestHost>) -> Result<Action, PluginStartError> {
     let plugin = vm.start_plugin(&Plugin { configuration: b"x"[..].into(), ..Plugin::default() })?;
     let stream = vm.create_stream(plugin)?;
     let action = vm.on_request_headers(stream, 1, Rest::End)?;
@@ -92,18 +92,18 @@ fn call(vm: &mut Vm<Host>) -> Result<Action, Refusal> {
 }
 
 /// A machine that failed says so and does nothing.
-fn check_dead(vm: &mut Vm<Host>) {
+fn check_dead(vm: &mut Vm<EvilTestHost>) {
     assert!(vm.fault().is_some());
-    let again = vm.on_tick(proxy_wasm_host::ContextId(1)).map_err(|fault: Fault| fault.kind());
-    assert_eq!(again, Err(FaultKind::Dead));
+    let again = vm.on_tick(proxy_wasm_host::ContextId(1)).map_err(|fault: ModuleFault| fault.kind());
+    assert_eq!(again, Err(ModuleFaultKind::Dead));
 }
 
-fn run_evil(evil: &Evil, site: &Site, good: &mut Vm<Host>, rounds: usize) {
-    let ticks = if evil.outcome == Outcome::Fault(FaultKind::Deadline) { 3 } else { LONG };
+fn run_evil(evil: &Evil, site: &TickingEngine, good: &mut Vm<EvilTestHost>, rounds: usize) {
+    let ticks = if evil.outcome == EvilOutcome::Fault(ModuleFaultKind::Deadline) { 3 } else { LONG };
     let image = match site.image(evil.text, ticks) {
         Ok(image) => image,
         Err(error) => {
-            assert_eq!(Outcome::Refused, evil.outcome, "{}: {error}", evil.name);
+            assert_eq!(EvilOutcome::Refused, evil.outcome, "{}: {error}", evil.name);
             return;
         }
     };
@@ -115,7 +115,7 @@ fn run_evil(evil: &Evil, site: &Site, good: &mut Vm<Host>, rounds: usize) {
 
 #[test]
 fn whatever_a_module_does_stays_with_it() {
-    let site = Site::new();
+    let site = TickingEngine::new();
     let mut good = start_good(&site);
     for evil in EVIL {
         run_evil(evil, &site, &mut good, 50);
@@ -125,7 +125,7 @@ fn whatever_a_module_does_stays_with_it() {
 #[test]
 #[ignore = "takes minutes: 10,000 times each"]
 fn whatever_a_module_does_stays_with_it_each_time() {
-    let site = Site::new();
+    let site = TickingEngine::new();
     let mut good = start_good(&site);
     for evil in EVIL {
         run_evil(evil, &site, &mut good, 10_000);
@@ -135,17 +135,17 @@ fn whatever_a_module_does_stays_with_it_each_time() {
 /// Every host function with numbers that lead nowhere: no fault, and no answer is success where an address is needed.
 #[test]
 fn numbers_that_lead_nowhere_do_no_harm() {
-    let site = Site::new();
+    let site = TickingEngine::new();
     let mut good = start_good(&site);
     for number in [0_u32, 1, 65_535, 65_536, 0x7fff_ffff, 0xffff_fff0, u32::MAX] {
         let image = site.image(&every_function(number), LONG).unwrap();
         for _ in 0..50 {
             match run(&image) {
-                Outcome::Lives(Action::Continue, _) => {}
-                outcome @ (Outcome::Refused
-                | Outcome::NoInstance
-                | Outcome::Fault(_)
-                | Outcome::Lives(..)) => {
+                EvilOutcome::Lives(Action::Continue, _) => {}
+                outcome @ (EvilOutcome::Refused
+                | EvilOutcome::NoInstance
+                | EvilOutcome::Fault(_)
+                | EvilOutcome::Lives(..)) => {
                     panic!("{outcome:?} with {number}")
                 }
             }

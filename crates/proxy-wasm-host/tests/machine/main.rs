@@ -5,10 +5,11 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use proxy_wasm_host::abi::{AbiVersion, Answer, Callback, LogLevel, MapType};
+use proxy_wasm_host::abi::{AbiVersion, Callback, HostResult, LogLevel, MapType};
 use proxy_wasm_host::{
-    Allocation, ContextId, Engine, EngineError, EngineSettings, FaultKind, Host, Image, Limits, Module,
-    ModuleError, Output, Plugin, QueueId, Refusal, Rest, Sandbox, Scope, StartError, UnknownImports, Vm,
+    Allocation, CallerScope, ContextId, Engine, EngineError, EngineSettings, Host, Image, Module,
+    ModuleError, ModuleFaultKind, Output, Plugin, PluginStartError, QueueId, Rest, Sandbox, StartError,
+    UnknownImports, Vm, WasmVmLimits,
 };
 
 /// Keeps what it is told.
@@ -21,15 +22,15 @@ struct Keeper {
 }
 
 impl Host for Keeper {
-    fn log(&mut self, scope: Scope, level: LogLevel, message: &[u8]) {
+    fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {
         self.lines.push(format!("{level:?} {:?} {}", scope.callback, String::from_utf8_lossy(message)));
     }
 
-    fn print(&mut self, _: Scope, _: Output, line: &[u8]) {
+    fn print(&mut self, _: CallerScope, _: Output, line: &[u8]) {
         self.lines.push(String::from_utf8_lossy(line).into_owned());
     }
 
-    fn map_visit(&mut self, _: Scope, _: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> Answer {
+    fn map_visit(&mut self, _: CallerScope, _: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> HostResult {
         self.grows += 1;
         (0..self.grows).for_each(|_| visit(b"key", b"value"));
         Ok(())
@@ -58,12 +59,12 @@ fn compile(
     Module::compile(engine, &wat::parse_str(format!("(module {imports} {HEAD} {body})")).unwrap(), unknown)
 }
 
-fn image(engine: &Engine, imports: &str, body: &str, limits: Limits) -> Image<Keeper> {
+fn image(engine: &Engine, imports: &str, body: &str, limits: WasmVmLimits) -> Image<Keeper> {
     let module = compile(engine, imports, body, UnknownImports::Trap).unwrap();
     Image::link(&module, limits, Sandbox::default()).unwrap()
 }
 
-fn machine(imports: &str, body: &str, limits: Limits) -> Vm<Keeper> {
+fn machine(imports: &str, body: &str, limits: WasmVmLimits) -> Vm<Keeper> {
     image(&engine(Allocation::OnDemand), imports, body, limits).instantiate(Keeper::default()).unwrap()
 }
 
@@ -81,10 +82,10 @@ fn machines_and_images_go_from_thread_to_thread() {
 fn a_fault_says_where_it_was() {
     let body = r#"(func $inner (unreachable)) (func $outer (call $inner))
         (func (export "proxy_on_tick") (param i32) (call $outer))"#;
-    let mut vm = machine("", body, Limits::default());
+    let mut vm = machine("", body, WasmVmLimits::default());
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
     let fault = vm.on_tick(plugin).unwrap_err();
-    assert_eq!((fault.kind(), fault.callback()), (FaultKind::Trap, Some(Callback::Tick)));
+    assert_eq!((fault.kind(), fault.callback()), (ModuleFaultKind::Trap, Some(Callback::Tick)));
     let message = fault.to_string();
     assert!(
         message.starts_with("the module failed in proxy_on_tick: wasm trap: wasm `unreachable`"),
@@ -92,11 +93,11 @@ fn a_fault_says_where_it_was() {
     );
     assert!(message.contains("; in inner; in outer"), "{message}");
     let again = vm.on_tick(plugin).unwrap_err();
-    assert_eq!(again.kind(), FaultKind::Dead);
+    assert_eq!(again.kind(), ModuleFaultKind::Dead);
     assert!(again.message().contains("unreachable"), "{again}");
-    assert_eq!(vm.end(plugin).unwrap_err().kind(), FaultKind::Dead);
-    assert_eq!(vm.delete(plugin).unwrap_err().kind(), FaultKind::Dead);
-    assert_eq!(vm.create_stream(plugin).unwrap_err().kind(), FaultKind::Dead);
+    assert_eq!(vm.end(plugin).unwrap_err().kind(), ModuleFaultKind::Dead);
+    assert_eq!(vm.delete(plugin).unwrap_err().kind(), ModuleFaultKind::Dead);
+    assert_eq!(vm.create_stream(plugin).unwrap_err().kind(), ModuleFaultKind::Dead);
     assert!(vm.host().deleted.is_empty());
     assert!(vm.into_host().is_some());
 }
@@ -110,10 +111,10 @@ fn what_is_not_there_can_be_taken_until_it_is_called() {
     assert_eq!(refused.to_string(), "the module imports `env.mystery`, which this host does not have");
     let taken = compile(&engine, imports, body, UnknownImports::Trap).unwrap();
     assert_eq!(taken.unknown_imports(), ["env.mystery"]);
-    let mut vm = machine(imports, body, Limits::default());
+    let mut vm = machine(imports, body, WasmVmLimits::default());
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
     let fault = vm.on_tick(plugin).unwrap_err();
-    assert_eq!(fault.kind(), FaultKind::Trap);
+    assert_eq!(fault.kind(), ModuleFaultKind::Trap);
     assert!(fault.message().starts_with("the module called `env.mystery`"), "{fault}");
 }
 
@@ -143,19 +144,22 @@ fn the_newest_of_several_versions_counts() {
 
 #[test]
 fn contexts_are_limited_and_known() {
-    let mut limits = Limits::default();
+    let mut limits = WasmVmLimits::default();
     limits.contexts_max = 3;
     let mut vm = machine("", "", limits);
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
     let first = vm.create_stream(plugin).unwrap();
     let second = vm.create_stream(plugin).unwrap();
-    assert_eq!(vm.create_stream(plugin).unwrap_err().kind(), FaultKind::TooManyContexts);
-    assert_eq!(vm.create_stream(first).unwrap_err().kind(), FaultKind::UnknownContext);
-    assert_eq!(vm.end(plugin).unwrap_err().kind(), FaultKind::HasStreams);
-    assert_eq!(vm.delete(plugin).unwrap_err().kind(), FaultKind::HasStreams);
+    assert_eq!(vm.create_stream(plugin).unwrap_err().kind(), ModuleFaultKind::TooManyContexts);
+    assert_eq!(vm.create_stream(first).unwrap_err().kind(), ModuleFaultKind::UnknownContext);
+    assert_eq!(vm.end(plugin).unwrap_err().kind(), ModuleFaultKind::HasStreams);
+    assert_eq!(vm.delete(plugin).unwrap_err().kind(), ModuleFaultKind::HasStreams);
     assert!(vm.end(first).unwrap());
-    assert_eq!(vm.end(first).unwrap_err().kind(), FaultKind::UnknownContext);
-    assert_eq!(vm.on_request_headers(first, 0, Rest::End).unwrap_err().kind(), FaultKind::UnknownContext);
+    assert_eq!(vm.end(first).unwrap_err().kind(), ModuleFaultKind::UnknownContext);
+    assert_eq!(
+        vm.on_request_headers(first, 0, Rest::End).unwrap_err().kind(),
+        ModuleFaultKind::UnknownContext
+    );
     let third = vm.create_stream(plugin).unwrap();
     assert!(third > second, "numbers are not used again");
     assert!(vm.end(third).unwrap() && vm.end(second).unwrap() && vm.end(plugin).unwrap());
@@ -166,7 +170,7 @@ fn contexts_are_limited_and_known() {
 #[test]
 fn what_waits_can_be_ended_by_force() {
     let body = r#"(func (export "proxy_on_done") (param i32) (result i32) (i32.const 0))"#;
-    let mut vm = machine("", body, Limits::default());
+    let mut vm = machine("", body, WasmVmLimits::default());
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
     let stream = vm.create_stream(plugin).unwrap();
     assert!(!vm.end(stream).unwrap());
@@ -178,7 +182,7 @@ fn what_waits_can_be_ended_by_force() {
 #[test]
 fn the_pool_says_when_it_is_used_up() {
     let engine = engine(Allocation::Pooled { instances_max: 2 });
-    let image = image(&engine, "", "", Limits::default());
+    let image = image(&engine, "", "", WasmVmLimits::default());
     let first = image.instantiate(Keeper::default()).unwrap();
     let _second = image.instantiate(Keeper::default()).unwrap();
     let busy = image.instantiate(Keeper::default()).map(drop).unwrap_err();
@@ -194,7 +198,7 @@ fn memory_is_as_new_in_each_machine() {
           (if (i32.or (global.get $turn) (i32.ne (i32.load8_u (i32.const 16)) (i32.const 110))) (then (unreachable)))
           (global.set $turn (i32.const 1))
           (i32.store8 (i32.const 16) (i32.const 0)))"#;
-    let image = image(&engine(Allocation::Pooled { instances_max: 1 }), "", body, Limits::default());
+    let image = image(&engine(Allocation::Pooled { instances_max: 1 }), "", body, WasmVmLimits::default());
     for _ in 0..10 {
         let mut vm = image.instantiate(Keeper::default()).unwrap();
         let plugin = vm.start_plugin(&Plugin::default()).unwrap();
@@ -209,7 +213,7 @@ fn a_start_may_take_longer_than_a_call() {
         (func (export "proxy_on_configure") (param i32 i32) (result i32) (call $endless) (i32.const 1))
         (func (export "proxy_on_tick") (param i32) (call $endless))"#;
     let engine = engine(Allocation::OnDemand);
-    let mut limits = Limits::default();
+    let mut limits = WasmVmLimits::default();
     (limits.call_ticks_max, limits.start_ticks_max) = (1, 3);
     let ticks = |call: fn(&mut Vm<Keeper>)| {
         let mut vm = image(&engine, "", body, limits.clone()).instantiate(Keeper::default()).unwrap();
@@ -230,19 +234,20 @@ fn a_start_may_take_longer_than_a_call() {
         drop(ended);
         counter.join().unwrap()
     };
-    let of_call = ticks(|vm| assert_eq!(vm.on_tick(ContextId(1)).unwrap_err().kind(), FaultKind::Deadline));
+    let of_call =
+        ticks(|vm| assert_eq!(vm.on_tick(ContextId(1)).unwrap_err().kind(), ModuleFaultKind::Deadline));
     let of_start = ticks(|vm| {
         let fault = vm.on_configure(ContextId(1), &b""[..]).unwrap_err();
-        assert_eq!(fault.kind(), FaultKind::Deadline);
+        assert_eq!(fault.kind(), ModuleFaultKind::Deadline);
     });
     assert!(of_call >= 1 && of_start >= 3, "{of_call} and {of_start} ticks");
 }
 
 /// Lets the clock run whenever it is asked to log, as it does while the system has the thread wait.
-struct Waiting(Engine);
+struct TickingHost(Engine);
 
-impl Host for Waiting {
-    fn log(&mut self, _: Scope, _: LogLevel, _: &[u8]) {
+impl Host for TickingHost {
+    fn log(&mut self, _: CallerScope, _: LogLevel, _: &[u8]) {
         (0..10).for_each(|_| self.0.tick());
     }
 }
@@ -259,20 +264,24 @@ fn a_thread_that_had_to_wait_is_not_blamed_for_it() {
     let engine = engine(Allocation::OnDemand);
     let module = compile(&engine, imports, body, UnknownImports::Refuse).unwrap();
     let start = |cpu_tick| {
-        let mut limits = Limits::default();
+        let mut limits = WasmVmLimits::default();
         (limits.call_ticks_max, limits.cpu_tick) = (2, cpu_tick);
         let image = Image::link(&module, limits, Sandbox::default()).unwrap();
-        let mut vm = image.instantiate(Waiting(engine.clone())).unwrap();
+        let mut vm = image.instantiate(TickingHost(engine.clone())).unwrap();
         let plugin = vm.create_plugin().unwrap();
         (vm, plugin)
     };
     let (mut vm, plugin) = start(None);
-    assert_eq!(vm.on_tick(plugin).unwrap_err().kind(), FaultKind::Deadline, "by the clock it took too long");
+    assert_eq!(
+        vm.on_tick(plugin).unwrap_err().kind(),
+        ModuleFaultKind::Deadline,
+        "by the clock it took too long"
+    );
     let (mut vm, plugin) = start(Some(Duration::from_millis(50)));
     vm.on_tick(plugin).unwrap();
     // What never ends uses the time of its thread, and is stopped.
     let _ticker = engine.ticker(Duration::from_millis(1)).unwrap();
-    assert_eq!(vm.on_queue_ready(plugin, QueueId(1)).unwrap_err().kind(), FaultKind::Deadline);
+    assert_eq!(vm.on_queue_ready(plugin, QueueId(1)).unwrap_err().kind(), ModuleFaultKind::Deadline);
 }
 
 #[test]
@@ -283,9 +292,9 @@ fn what_a_module_printed_last_is_not_lost() {
         (func (export "proxy_on_tick") (param i32)
           (drop (call $write (i32.const 2) (i32.const 0) (i32.const 1) (i32.const 8)))
           (unreachable))"#;
-    let mut vm = machine(imports, body, Limits::default());
+    let mut vm = machine(imports, body, WasmVmLimits::default());
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
-    assert_eq!(vm.on_tick(plugin).unwrap_err().kind(), FaultKind::Trap);
+    assert_eq!(vm.on_tick(plugin).unwrap_err().kind(), ModuleFaultKind::Trap);
     assert_eq!(vm.host().lines, ["panic"]);
 }
 
@@ -303,7 +312,7 @@ fn what_is_printed_while_memory_is_given_is_told_afterwards() {
             (then (unreachable)))))"#;
     let engine = engine(Allocation::OnDemand);
     let module = Module::compile(&engine, &wat::parse_str(text).unwrap(), UnknownImports::Refuse).unwrap();
-    let image = Image::link(&module, Limits::default(), Sandbox::default()).unwrap();
+    let image = Image::link(&module, WasmVmLimits::default(), Sandbox::default()).unwrap();
     let mut vm = image.instantiate(Keeper::default()).unwrap();
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
     vm.on_tick(plugin).unwrap();
@@ -318,7 +327,7 @@ fn what_is_dropped_of_the_print_is_told() {
         (func (export "proxy_on_tick") (param i32)
           (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))
           (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))"#;
-    let mut limits = Limits::default();
+    let mut limits = WasmVmLimits::default();
     limits.printed_bytes_max = 8;
     let mut vm = machine(imports, body, limits);
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
@@ -334,7 +343,7 @@ fn a_map_that_differs_from_what_was_announced_is_not_given() {
         (func (export "proxy_on_tick") (param i32)
           (if (i32.eq (call $get (i32.const 0) (i32.const 0) (i32.const 4)) (i32.const 10))
             (then (drop (call $log (i32.const 2) (i32.const 16) (i32.const 7))))))"#;
-    let mut vm = machine(imports, body, Limits::default());
+    let mut vm = machine(imports, body, WasmVmLimits::default());
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
     vm.on_tick(plugin).unwrap();
     assert_eq!(vm.host().lines, ["Info Some(Tick) refused"]);
@@ -343,8 +352,8 @@ fn a_map_that_differs_from_what_was_announced_is_not_given() {
 #[test]
 fn a_module_can_refuse_to_run() {
     let body = r#"(func (export "proxy_on_configure") (param i32 i32) (result i32) (i32.const 0))"#;
-    let refusal = machine("", body, Limits::default()).start_plugin(&Plugin::default()).unwrap_err();
-    assert!(matches!(refusal, Refusal::Configure), "{refusal}");
+    let refusal = machine("", body, WasmVmLimits::default()).start_plugin(&Plugin::default()).unwrap_err();
+    assert!(matches!(refusal, PluginStartError::Configure), "{refusal}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 use wasmtime::{Memory, Store, Trap, UpdateDeadline};
 
 use super::limiter::{Limiter, Refused};
-use super::meter::Meter;
-use super::printed::{Line, Output, Printed};
+use super::meter::CpuTimeMeter;
+use super::printed::{Output, OutputLine, Printed};
 use crate::engine::Engine;
 use crate::wasi::Sandbox;
 
@@ -47,7 +47,7 @@ pub struct Confinement {
     pub sandbox: Arc<Sandbox>,
     bounds: Bounds,
     limiter: Limiter,
-    meter: Meter,
+    meter: CpuTimeMeter,
     printed: Printed,
 }
 
@@ -59,7 +59,7 @@ impl Confinement {
             table_elements_max: bounds.table_elements_max,
             refused: None,
         };
-        let (meter, printed) = (Meter::default(), Printed::default());
+        let (meter, printed) = (CpuTimeMeter::default(), Printed::default());
         Self { memory: None, sandbox, bounds, limiter, meter, printed }
     }
 
@@ -80,12 +80,12 @@ impl Confinement {
     }
 
     /// Printed lines that are whole.
-    pub fn take_lines(&mut self) -> Vec<Line> {
+    pub fn take_lines(&mut self) -> Vec<OutputLine> {
         self.printed.take_lines()
     }
 
     /// What was printed without an end of line, when no more will come.
-    pub fn take_rest(&mut self) -> Vec<Line> {
+    pub fn take_rest(&mut self) -> Vec<OutputLine> {
         self.printed.take_rest()
     }
 

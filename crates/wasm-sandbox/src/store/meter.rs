@@ -8,14 +8,14 @@ use rustix::time::{ClockId, clock_gettime};
 ///
 /// It is looked at when the engine ticks, so a call that is over before the next tick costs nothing.
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub(super) struct CpuTimeMeter {
     /// The time that may be used, by the thread's own clock; none where ticks alone count.
     allowed: Option<Duration>,
     /// The thread's clock at the first tick of the call.
     begun: Option<Duration>,
 }
 
-impl Meter {
+impl CpuTimeMeter {
     /// Begins a call; after how many ticks it is looked at.
     #[inline]
     pub(super) fn begin(&mut self, ticks: u64, cpu_tick: Option<Duration>) -> u64 {

@@ -5,7 +5,7 @@
 pub(super) struct Printed {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
-    lines: Vec<Line>,
+    lines: Vec<OutputLine>,
     /// Bytes taken since the callback began.
     taken: usize,
     /// Bytes dropped since the callback began.
@@ -14,7 +14,7 @@ pub(super) struct Printed {
 
 /// A line that was printed, without its end.
 #[derive(Debug)]
-pub struct Line {
+pub struct OutputLine {
     /// Where.
     pub output: Output,
     /// Its text.
@@ -44,7 +44,7 @@ impl Printed {
             line.extend_from_slice(piece.get(..fits).unwrap_or_default());
             if pieces.peek().is_some() {
                 let text = std::mem::take(line);
-                self.lines.push(Line { output, text });
+                self.lines.push(OutputLine { output, text });
             }
         }
     }
@@ -55,15 +55,15 @@ impl Printed {
     }
 
     /// Lines that are whole.
-    pub(super) fn take_lines(&mut self) -> Vec<Line> {
+    pub(super) fn take_lines(&mut self) -> Vec<OutputLine> {
         std::mem::take(&mut self.lines)
     }
 
     /// What was printed without an end of line, when no more will come.
-    pub(super) fn take_rest(&mut self) -> Vec<Line> {
+    pub(super) fn take_rest(&mut self) -> Vec<OutputLine> {
         let rest = [
-            Line { output: Output::Stdout, text: std::mem::take(&mut self.stdout) },
-            Line { output: Output::Stderr, text: std::mem::take(&mut self.stderr) },
+            OutputLine { output: Output::Stdout, text: std::mem::take(&mut self.stdout) },
+            OutputLine { output: Output::Stderr, text: std::mem::take(&mut self.stderr) },
         ];
         self.lines.extend(rest.into_iter().filter(|line| !line.text.is_empty()));
         self.take_lines()

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A clock for modules. It need not be exact: a time that stands still during a callback is fine, and tells less.
-pub trait Clock: Debug + Send + Sync + 'static {
+pub trait WasiClock: Debug + Send + Sync + 'static {
     /// Since the beginning of 1970.
     fn realtime(&self) -> Duration;
 
@@ -42,7 +42,7 @@ impl Default for SystemClock {
     }
 }
 
-impl Clock for SystemClock {
+impl WasiClock for SystemClock {
     fn realtime(&self) -> Duration {
         self.step(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
     }

@@ -6,8 +6,8 @@ use wasmtime::{Caller, Linker};
 
 use crate::store::{Confined, put};
 
-use super::clock::Clock;
-use super::errno::{Done, Errno, wire};
+use super::clock::WasiClock;
+use super::errno::{Errno, WasiResult, wire};
 
 pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(
@@ -26,7 +26,7 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
     Ok(())
 }
 
-fn time(clocks: &dyn Clock, clock: u32) -> Done<Duration> {
+fn time(clocks: &dyn WasiClock, clock: u32) -> WasiResult<Duration> {
     match clock {
         0 => Ok(clocks.realtime()),
         1 => Ok(clocks.monotonic()),
@@ -34,7 +34,7 @@ fn time(clocks: &dyn Clock, clock: u32) -> Done<Duration> {
     }
 }
 
-fn tell<T: Confined>(caller: &mut Caller<'_, T>, time: Done<Duration>, place: u32) -> Done {
+fn tell<T: Confined>(caller: &mut Caller<'_, T>, time: WasiResult<Duration>, place: u32) -> WasiResult {
     let nanoseconds = u64::try_from(time?.as_nanos()).map_err(|_| Errno::Invalid)?;
     put(caller, place, nanoseconds.to_le_bytes()).map_err(|_| Errno::Fault)
 }

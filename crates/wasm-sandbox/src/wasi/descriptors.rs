@@ -5,7 +5,7 @@ use wasmtime::{Caller, Linker};
 use crate::region::Region;
 use crate::store::{Confined, memory_of, put};
 
-use super::errno::{Done, Errno, wire};
+use super::errno::{Errno, WasiResult, wire};
 
 pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(module, "fd_close", |_: Caller<'_, T>, descriptor: u32| wire(check(descriptor)))?;
@@ -39,11 +39,11 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
 }
 
 /// Standard input, output and error are there, nothing else is.
-pub(super) fn check(descriptor: u32) -> Done {
+pub(super) fn check(descriptor: u32) -> WasiResult {
     if descriptor <= 2 { Ok(()) } else { Err(Errno::BadDescriptor) }
 }
 
-fn describe(memory: &mut [u8], descriptor: u32, place: u32) -> Done {
+fn describe(memory: &mut [u8], descriptor: u32, place: u32) -> WasiResult {
     check(descriptor)?;
     let room = Region::new(place, 24).of_mut(memory).map_err(|_| Errno::Fault)?;
     let rights = if descriptor == 0 { RIGHT_READ } else { RIGHT_WRITE };
@@ -55,7 +55,7 @@ fn describe(memory: &mut [u8], descriptor: u32, place: u32) -> Done {
     Ok(())
 }
 
-fn describe_file(memory: &mut [u8], descriptor: u32, place: u32) -> Done {
+fn describe_file(memory: &mut [u8], descriptor: u32, place: u32) -> WasiResult {
     check(descriptor)?;
     let room = Region::new(place, 64).of_mut(memory).map_err(|_| Errno::Fault)?;
     room.fill(0);
@@ -66,7 +66,7 @@ fn describe_file(memory: &mut [u8], descriptor: u32, place: u32) -> Done {
 }
 
 /// Standard input has ended.
-fn read_nothing<T: Confined>(caller: &mut Caller<'_, T>, descriptor: u32, place: u32) -> Done {
+fn read_nothing<T: Confined>(caller: &mut Caller<'_, T>, descriptor: u32, place: u32) -> WasiResult {
     if descriptor != 0 {
         return Err(Errno::BadDescriptor);
     }

@@ -5,7 +5,7 @@ use wasmtime::{Caller, Linker};
 use crate::region::Region;
 use crate::store::{Confined, memory_of, put};
 
-use super::errno::{Done, Errno, wire};
+use super::errno::{Errno, WasiResult, wire};
 
 pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(module, "args_sizes_get", |mut caller: Caller<'_, T>, count: u32, bytes: u32| {
@@ -35,7 +35,7 @@ fn sizes<T: Confined>(
     count_place: u32,
     bytes_place: u32,
     entries: &[String],
-) -> Done {
+) -> WasiResult {
     let count = u32::try_from(entries.len()).map_err(|_| Errno::Invalid)?;
     let bytes: usize = entries.iter().map(String::len).sum();
     let bytes = u32::try_from(bytes).map_err(|_| Errno::Invalid)?;
@@ -43,7 +43,7 @@ fn sizes<T: Confined>(
     put(caller, bytes_place, bytes.to_le_bytes()).map_err(|_| Errno::Fault)
 }
 
-fn write(memory: &mut [u8], pointers: u32, texts: u32, entries: &[String]) -> Done {
+fn write(memory: &mut [u8], pointers: u32, texts: u32, entries: &[String]) -> WasiResult {
     let (mut pointer, mut text) = (pointers, texts);
     for entry in entries {
         let len = u32::try_from(entry.len()).map_err(|_| Errno::Invalid)?;

@@ -1,7 +1,7 @@
 //! How functions of WASI answer.
 
 /// What a function gives, or the number that says why not.
-pub(super) type Done<T = ()> = Result<T, Errno>;
+pub(super) type WasiResult<T = ()> = Result<T, Errno>;
 
 /// Why a function did not do what it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,6 @@ pub(super) enum Errno {
 }
 
 /// The number of an answer.
-pub(super) fn wire(done: Done) -> u32 {
+pub(super) fn wire(done: WasiResult) -> u32 {
     done.map_or_else(|errno| errno as u32, |()| 0)
 }

@@ -12,6 +12,6 @@ mod random;
 mod refusals;
 mod sandbox;
 
-pub use clock::{Clock, SystemClock};
+pub use clock::{SystemClock, WasiClock};
 pub use define::define;
 pub use sandbox::Sandbox;

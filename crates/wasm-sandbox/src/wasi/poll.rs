@@ -9,7 +9,7 @@ use crate::region::Region;
 use crate::store::{Confined, memory_of};
 
 use super::descriptors;
-use super::errno::{Done, Errno, wire};
+use super::errno::{Errno, WasiResult, wire};
 
 pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(
@@ -22,7 +22,7 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
     Ok(())
 }
 
-fn poll(memory: &mut [u8], asked: u32, events: u32, count: u32, count_place: u32) -> Done {
+fn poll(memory: &mut [u8], asked: u32, events: u32, count: u32, count_place: u32) -> WasiResult {
     if count == 0 || count > ASKED_MAX {
         return Err(Errno::Invalid);
     }

@@ -5,7 +5,7 @@ use wasmtime::{Caller, Linker};
 use crate::region::Region;
 use crate::store::{Confined, Output, put};
 
-use super::errno::{Done, Errno, wire};
+use super::errno::{Errno, WasiResult, wire};
 
 pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(
@@ -25,7 +25,7 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn read(&self, memory: &[u8]) -> Done<Vec<Region>> {
+    fn read(&self, memory: &[u8]) -> WasiResult<Vec<Region>> {
         if self.count > PIECES_MAX {
             return Err(Errno::Invalid);
         }
@@ -43,7 +43,7 @@ fn write<T: Confined>(
     descriptor: u32,
     pieces: Pieces,
     written_place: u32,
-) -> Done {
+) -> WasiResult {
     let output = match descriptor {
         1 => Output::Stdout,
         2 => Output::Stderr,

@@ -5,7 +5,7 @@ use wasmtime::{Caller, Linker};
 use crate::region::Region;
 use crate::store::{Confined, memory_of};
 
-use super::errno::{Done, Errno, wire};
+use super::errno::{Errno, WasiResult, wire};
 
 pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(module, "random_get", |mut caller: Caller<'_, T>, place: u32, len: u32| {
@@ -14,7 +14,7 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
     Ok(())
 }
 
-fn fill(memory: &mut [u8], region: Region) -> Done {
+fn fill(memory: &mut [u8], region: Region) -> WasiResult {
     if region.len > RANDOM_BYTES_MAX {
         return Err(Errno::Invalid);
     }

@@ -4,7 +4,7 @@
 /// `eddy_text`: bytes somewhere.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Text {
+pub struct AbiText {
     pub data: *const u8,
     pub len: usize,
 }
@@ -12,7 +12,7 @@ pub struct Text {
 /// `eddy_span`: a range of the bytes of a head.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct AbiSpan {
     pub start: u32,
     pub end: u32,
 }
@@ -20,9 +20,9 @@ pub struct Span {
 /// `eddy_field`: one field of a head.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Field {
-    pub name: Span,
-    pub value: Span,
+pub struct AbiField {
+    pub name: AbiSpan,
+    pub value: AbiSpan,
     pub id: u8,
     pub flags: u8,
     pub reserved: u16,
@@ -31,9 +31,9 @@ pub struct Field {
 /// `eddy_head`: a head or trailer section.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Head {
+pub struct AbiHead {
     pub bytes: *const u8,
-    pub fields: *const Field,
+    pub fields: *const AbiField,
     pub bytes_len: u32,
     pub fields_len: u32,
 }
@@ -41,7 +41,7 @@ pub struct Head {
 /// `eddy_edit`: what begins a record of the edits.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Edit {
+pub struct AbiEdit {
     pub op: u16,
     pub step: u16,
     pub name_len: u32,
@@ -52,7 +52,7 @@ pub struct Edit {
 /// `eddy_step`: one filter to be entered.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Step {
+pub struct AbiStep {
     pub filter: u64,
     pub config: u64,
     pub state: u64,
@@ -67,25 +67,25 @@ pub struct Step {
 /// `eddy_pair`: one item of metadata.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Pair {
-    pub space: Text,
-    pub key: Text,
-    pub value: Text,
+pub struct AbiPair {
+    pub space: AbiText,
+    pub key: AbiText,
+    pub value: AbiText,
 }
 
 /// `eddy_about`: facts about the exchange.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct About {
-    pub peer: Text,
-    pub local: Text,
-    pub listener: Text,
-    pub rule: Text,
-    pub cluster: Text,
-    pub endpoint: Text,
-    pub request_id: Text,
-    pub details: Text,
-    pub metadata: *const Pair,
+pub struct AbiAbout {
+    pub peer: AbiText,
+    pub local: AbiText,
+    pub listener: AbiText,
+    pub rule: AbiText,
+    pub cluster: AbiText,
+    pub endpoint: AbiText,
+    pub request_id: AbiText,
+    pub details: AbiText,
+    pub metadata: *const AbiPair,
     pub metadata_len: u64,
     pub started_unix_us: u64,
     pub duration_us: u64,
@@ -99,7 +99,7 @@ pub struct About {
 /// `eddy_ended`: an exchange that is over.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ended {
+pub struct AbiExchangeEnd {
     pub filter: u64,
     pub state: u64,
     pub reason: u32,
@@ -109,7 +109,7 @@ pub struct Ended {
 /// `eddy_call`: one crossing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Call {
+pub struct AbiCall {
     pub abi: u32,
     pub size: u32,
     pub worker: u16,
@@ -121,20 +121,20 @@ pub struct Call {
     pub exchange: u64,
     pub turn: u32,
     pub steps_len: u32,
-    pub steps: *mut Step,
-    pub request: Head,
-    pub response: Head,
-    pub trailers: Head,
-    pub method_name: Text,
-    pub target: Text,
-    pub authority: Text,
-    pub scheme: Text,
-    pub body: Text,
-    pub about: *const About,
+    pub steps: *mut AbiStep,
+    pub request: AbiHead,
+    pub response: AbiHead,
+    pub trailers: AbiHead,
+    pub method_name: AbiText,
+    pub target: AbiText,
+    pub authority: AbiText,
+    pub scheme: AbiText,
+    pub body: AbiText,
+    pub about: *const AbiAbout,
     pub edits: *mut u8,
     pub edits_cap: u32,
     pub edits_len: u32,
-    pub ended: *const Ended,
+    pub ended: *const AbiExchangeEnd,
     pub ended_len: u32,
     pub stopped: u32,
     pub current: *mut u32,
@@ -152,48 +152,48 @@ pub struct Metric {
 /// `eddy_outbound`: a request of a filter's own.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Outbound {
+pub struct AbiOutbound {
     pub size: u32,
     pub filter: u32,
     pub token: u64,
     pub exchange: u64,
-    pub cluster: Text,
-    pub method: Text,
-    pub target: Text,
-    pub authority: Text,
-    pub fields: *const Text,
+    pub cluster: AbiText,
+    pub method: AbiText,
+    pub target: AbiText,
+    pub authority: AbiText,
+    pub fields: *const AbiText,
     pub fields_len: u32,
     pub timeout_ms: u32,
-    pub body: Text,
+    pub body: AbiText,
 }
 
 /// `eddy_event`: something that happened for a library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub struct AbiEvent {
     pub size: u32,
     pub kind: u32,
     pub token: u64,
     pub filter: u32,
     pub worker: u16,
     pub status: u16,
-    pub head: Head,
-    pub body: Text,
+    pub head: AbiHead,
+    pub body: AbiText,
 }
 
 /// `eddy_host`: what the host offers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Host {
+pub struct AbiHost {
     pub abi: u32,
     pub size: u32,
     pub workers: u32,
     pub level: u32,
     pub resume: unsafe extern "C" fn(u64, u32, u32, *const u8, u32) -> i32,
-    pub edits_grow: unsafe extern "C" fn(*mut Call, u32) -> i32,
+    pub edits_grow: unsafe extern "C" fn(*mut AbiCall, u32) -> i32,
     pub log: unsafe extern "C" fn(u32, u32, *const u8, usize) -> i32,
     pub metric: unsafe extern "C" fn(u32, u32, *const u8, usize, *const u64, u32, *mut Metric) -> i32,
-    pub send: unsafe extern "C" fn(*const Outbound) -> i32,
+    pub send: unsafe extern "C" fn(*const AbiOutbound) -> i32,
     pub cancel: unsafe extern "C" fn(u32, u64) -> i32,
     pub memory_soft_bytes: u64,
 }
@@ -212,26 +212,26 @@ pub struct FilterInfo {
 /// `eddy_library`: what a library offers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Library {
+pub struct AbiLibrary {
     pub abi: u32,
     pub size: u32,
-    pub sdk: Text,
-    pub toolchain: Text,
-    pub filters: *const Text,
+    pub sdk: AbiText,
+    pub toolchain: AbiText,
+    pub filters: *const AbiText,
     pub filters_len: u64,
-    pub filter_new: unsafe extern "C" fn(Text, Text, u32, *mut FilterInfo, *mut Text) -> i32,
-    pub config_new: unsafe extern "C" fn(u64, Text, *mut u64, *mut Text) -> i32,
+    pub filter_new: unsafe extern "C" fn(AbiText, AbiText, u32, *mut FilterInfo, *mut AbiText) -> i32,
+    pub config_new: unsafe extern "C" fn(u64, AbiText, *mut u64, *mut AbiText) -> i32,
     pub config_free: unsafe extern "C" fn(u64, u64),
     pub filter_free: unsafe extern "C" fn(u64),
-    pub run: unsafe extern "C" fn(*mut Call),
-    pub event: unsafe extern "C" fn(*const Event),
+    pub run: unsafe extern "C" fn(*mut AbiCall),
+    pub event: unsafe extern "C" fn(*const AbiEvent),
     pub stop: Option<unsafe extern "C" fn()>,
 }
 
 /// `eddy_library_open_fn`: the one symbol that a library exports.
-pub type LibraryOpen = unsafe extern "C" fn(*const Host) -> *const Library;
+pub type LibraryOpen = unsafe extern "C" fn(*const AbiHost) -> *const AbiLibrary;
 
-impl Text {
+impl AbiText {
     /// A text without bytes.
     pub const EMPTY: Self = Self { data: std::ptr::null(), len: 0 };
 
@@ -242,7 +242,7 @@ impl Text {
     }
 }
 
-impl Head {
+impl AbiHead {
     /// A section without fields.
     pub const EMPTY: Self =
         Self { bytes: std::ptr::null(), fields: std::ptr::null(), bytes_len: 0, fields_len: 0 };

@@ -1,24 +1,24 @@
 //! Edits as a host applies them.
 
 use super::crossing::{Note, Written};
-use super::message::{Fields, Request, Response};
-use super::outcome::Outcome;
+use super::message::{Request, Response, TestFields};
+use super::outcome::ChainOutcome;
 use crate::abi;
 use crate::field::FieldId;
 use crate::phase::Phase;
 
 /// What edits of a phase can change.
-pub(super) struct Subject<'m> {
+pub(super) struct EditTarget<'m> {
     pub(super) phase: Phase,
     pub(super) request: &'m mut Request,
     pub(super) response: Option<&'m mut Response>,
     pub(super) body: &'m mut Vec<u8>,
-    pub(super) outcome: &'m mut Outcome,
+    pub(super) outcome: &'m mut ChainOutcome,
     /// What a reply is made of.
     pub(super) reply: &'m mut Response,
 }
 
-impl Subject<'_> {
+impl EditTarget<'_> {
     /// Applies edits.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Subject<'_> {
         Ok(())
     }
 
-    fn fields(&mut self) -> Result<&mut Fields, String> {
+    fn fields(&mut self) -> Result<&mut TestFields, String> {
         match self.phase {
             Phase::RequestHead | Phase::RequestBody => Ok(&mut self.request.fields),
             Phase::RequestTrailers => Ok(&mut self.request.trailers),
@@ -104,7 +104,7 @@ impl Subject<'_> {
     }
 }
 
-fn change(fields: &mut Fields, edit: &Written) {
+fn change(fields: &mut TestFields, edit: &Written) {
     let is_named = |name: &[u8]| name.eq_ignore_ascii_case(&edit.name);
     let new = (edit.name.clone(), edit.value.clone());
     match edit.op {

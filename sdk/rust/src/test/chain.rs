@@ -1,23 +1,23 @@
 //! A chain of filters, and the way of an exchange through it.
 
-use super::apply::Subject;
-use super::crossing::{Crossed, Crossing, Entered, Facts, Written, tell_ended};
+use super::apply::EditTarget;
+use super::crossing::{Crossed, Entered, ExchangeFacts, TestLibraryCall, Written, tell_ended};
 use super::fake;
 use super::library::{Configured, RuleConfig};
-use super::message::{Fields, Request, Response};
-use super::outcome::Outcome;
+use super::message::{Request, Response, TestFields};
+use super::outcome::ChainOutcome;
 use crate::abi;
 use crate::phase::Phase;
 
 /// A chain of filters, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
-    links: Vec<Link>,
+    links: Vec<ChainFilter>,
     room: u32,
 }
 
 #[derive(Clone, Debug)]
-struct Link {
+struct ChainFilter {
     filter: Configured,
     rule: Option<RuleConfig>,
     is_blocking: bool,
@@ -25,7 +25,7 @@ struct Link {
 }
 
 /// An exchange under way.
-struct Way<'c> {
+struct ChainRun<'c> {
     chain: &'c Chain,
     number: u64,
     turn: u32,
@@ -36,12 +36,12 @@ struct Way<'c> {
     reached: usize,
     request: Request,
     response: Option<Response>,
-    outcome: Outcome,
-    facts: Facts,
+    outcome: ChainOutcome,
+    facts: ExchangeFacts,
 }
 
 /// How a filter's phase ended, other than by going on.
-enum Stop {
+enum ChainStop {
     Reply(Response),
     Reset,
 }
@@ -55,7 +55,7 @@ enum Settled {
 }
 
 /// How a phase ended well.
-enum Next {
+enum PhaseResult {
     /// All filters are done.
     Done,
     /// The filter of this index wants the whole body.
@@ -72,7 +72,12 @@ impl Chain {
     /// Adds a filter.
     #[must_use]
     pub fn then(mut self, filter: &Configured) -> Self {
-        self.links.push(Link { filter: filter.clone(), rule: None, is_blocking: false, is_open: false });
+        self.links.push(ChainFilter {
+            filter: filter.clone(),
+            rule: None,
+            is_blocking: false,
+            is_open: false,
+        });
         self
     }
 
@@ -112,8 +117,8 @@ impl Chain {
 
     /// Sends a request through the chain to an endpoint, and its response back.
     #[must_use]
-    pub fn send(&self, request: Request, endpoint: impl FnOnce(&Request) -> Response) -> Outcome {
-        let mut way = Way {
+    pub fn send(&self, request: Request, endpoint: impl FnOnce(&Request) -> Response) -> ChainOutcome {
+        let mut way = ChainRun {
             chain: self,
             number: fake::begin(),
             turn: 0,
@@ -122,15 +127,15 @@ impl Chain {
             reached: 0,
             request,
             response: None,
-            outcome: Outcome::default(),
-            facts: Facts::default(),
+            outcome: ChainOutcome::default(),
+            facts: ExchangeFacts::default(),
         };
         way.go(endpoint);
         way.finish()
     }
 }
 
-impl Way<'_> {
+impl ChainRun<'_> {
     fn go(&mut self, endpoint: impl FnOnce(&Request) -> Response) {
         let order: Vec<usize> = (0..self.chain.links.len()).collect();
         let response = match self.direction(&order, Phase::RequestHead) {
@@ -138,18 +143,18 @@ impl Way<'_> {
                 self.outcome.sent = Some(self.request.clone());
                 endpoint(&self.request)
             }
-            Err(Stop::Reply(reply)) => self.local(reply),
-            Err(Stop::Reset) => return,
+            Err(ChainStop::Reply(reply)) => self.local(reply),
+            Err(ChainStop::Reset) => return,
         };
         self.response = Some(response);
         let back: Vec<usize> = (0..self.reached).rev().collect();
         match self.direction(&back, Phase::ResponseHead) {
             Ok(()) => {}
-            Err(Stop::Reply(reply)) => {
+            Err(ChainStop::Reply(reply)) => {
                 let reply = self.local(reply);
                 self.response = Some(reply);
             }
-            Err(Stop::Reset) => self.response = None,
+            Err(ChainStop::Reset) => self.response = None,
         }
     }
 
@@ -158,7 +163,7 @@ impl Way<'_> {
         reply
     }
 
-    fn finish(mut self) -> Outcome {
+    fn finish(mut self) -> ChainOutcome {
         let order: Vec<usize> = (0..self.reached).collect();
         // Nothing that is said in this phase changes anything.
         let _ = self.phase(&order, Phase::Log, abi::CALL_END, &mut Vec::new());
@@ -166,7 +171,8 @@ impl Way<'_> {
         let reason = if self.response.is_some() { abi::END_COMPLETE } else { abi::END_CUT };
         for (link, state) in self.chain.links.iter().zip(&self.states) {
             if *state != 0 {
-                let ended = abi::Ended { filter: link.filter.number(), state: *state, reason, reserved: 0 };
+                let ended =
+                    abi::AbiExchangeEnd { filter: link.filter.number(), state: *state, reason, reserved: 0 };
                 tell_ended(link.filter.library(), &[ended]);
                 self.outcome.crossings += 1;
             }
@@ -176,7 +182,7 @@ impl Way<'_> {
     }
 
     /// Head, body and trailers of one direction.
-    fn direction(&mut self, order: &[usize], head: Phase) -> Result<(), Stop> {
+    fn direction(&mut self, order: &[usize], head: Phase) -> Result<(), ChainStop> {
         let (body, trailers) = if head.is_request() {
             (Phase::RequestBody, Phase::RequestTrailers)
         } else {
@@ -189,7 +195,7 @@ impl Way<'_> {
         loop {
             let flags = if pieces.is_empty() && !has_trailers { abi::CALL_END } else { 0 };
             let rest = order.get(head_done..).unwrap_or_default();
-            let Next::Buffer(place) = self.phase(rest, head, flags, &mut Vec::new())? else { break };
+            let PhaseResult::Buffer(place) = self.phase(rest, head, flags, &mut Vec::new())? else { break };
             let place = head_done + place;
             let before = order.get(body_done..place).unwrap_or_default();
             let mut whole = self.pieces(before, body, pieces)?.concat();
@@ -207,13 +213,18 @@ impl Way<'_> {
     }
 
     /// The pieces of a body, one after the other.
-    fn pieces(&mut self, order: &[usize], phase: Phase, pieces: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Stop> {
+    fn pieces(
+        &mut self,
+        order: &[usize],
+        phase: Phase,
+        pieces: Vec<Vec<u8>>,
+    ) -> Result<Vec<Vec<u8>>, ChainStop> {
         let mut out = Vec::new();
         let mut left = pieces.into_iter().peekable();
         while let Some(mut piece) = left.next() {
             let is_end = left.peek().is_none();
             let flags = if is_end { abi::CALL_END } else { 0 };
-            if let Next::Buffer(place) = self.phase(order, phase, flags, &mut piece)? {
+            if let PhaseResult::Buffer(place) = self.phase(order, phase, flags, &mut piece)? {
                 // The filters before have seen this piece and see the rest; then the one that wants it all does.
                 let rest: Vec<Vec<u8>> = left.by_ref().collect();
                 let before = order.get(..place).unwrap_or_default();
@@ -232,7 +243,13 @@ impl Way<'_> {
     }
 
     /// Enters the filters of a phase until all have gone on.
-    fn phase(&mut self, order: &[usize], phase: Phase, flags: u8, body: &mut Vec<u8>) -> Result<Next, Stop> {
+    fn phase(
+        &mut self,
+        order: &[usize],
+        phase: Phase,
+        flags: u8,
+        body: &mut Vec<u8>,
+    ) -> Result<PhaseResult, ChainStop> {
         let places: Vec<usize> =
             (0..order.len()).filter(|place| self.is_entered(order[*place], phase)).collect();
         let mut rest = places.as_slice();
@@ -250,13 +267,13 @@ impl Way<'_> {
             }
             match self.settle(&run, &crossed, phase, flags, body)? {
                 Settled::On(steps) => rest = &rest[steps.min(run.len())..],
-                Settled::Buffer(step) => return Ok(Next::Buffer(rest[step])),
+                Settled::Buffer(step) => return Ok(PhaseResult::Buffer(rest[step])),
             }
         }
         if let Some(last) = order.iter().max() {
             self.reach(*last, phase);
         }
-        Ok(Next::Done)
+        Ok(PhaseResult::Done)
     }
 
     fn reach(&mut self, index: usize, phase: Phase) {
@@ -281,7 +298,7 @@ impl Way<'_> {
             _ => None,
         };
         let is_local = self.outcome.is_local && !phase.is_request();
-        let crossing = Crossing {
+        let crossing = TestLibraryCall {
             phase: phase.number(),
             flags: flags | abi::CALL_SAMPLED | if is_local { abi::CALL_LOCAL } else { 0 },
             exchange: self.number,
@@ -319,7 +336,7 @@ impl Way<'_> {
         phase: Phase,
         flags: u8,
         body: &mut Vec<u8>,
-    ) -> Result<Settled, Stop> {
+    ) -> Result<Settled, ChainStop> {
         let step = crossed.stopped;
         let mut verdict = crossed.steps.get(step).map_or(abi::CONTINUE, |stopped| stopped.verdict);
         let mut edits = crossed.written();
@@ -337,13 +354,13 @@ impl Way<'_> {
                     return Ok(Settled::On(step + 1));
                 }
                 abi::BUFFER => return Ok(Settled::Buffer(step)),
-                abi::REPLY => return Err(Stop::Reply(reply)),
-                abi::RESET => return Err(Stop::Reset),
+                abi::REPLY => return Err(ChainStop::Reply(reply)),
+                abi::RESET => return Err(ChainStop::Reset),
                 abi::PAUSE => match fake::wait(self.number) {
                     Some(resumed) => (verdict, edits) = (resumed.verdict, Written::all(&resumed.edits)),
                     None => {
                         self.outcome.timed_out += 1;
-                        return Err(Stop::Reply(Response::new(504)));
+                        return Err(ChainStop::Reply(Response::new(504)));
                     }
                 },
                 _ => match run.get(step) {
@@ -351,8 +368,8 @@ impl Way<'_> {
                         self.skipped[*index] = true;
                         return Ok(Settled::On(step + 1));
                     }
-                    _ if phase.is_response() && phase != Phase::ResponseHead => return Err(Stop::Reset),
-                    _ => return Err(Stop::Reply(Response::new(500))),
+                    _ if phase.is_response() && phase != Phase::ResponseHead => return Err(ChainStop::Reset),
+                    _ => return Err(ChainStop::Reply(Response::new(500))),
                 },
             }
         }
@@ -366,7 +383,7 @@ impl Way<'_> {
         reply: &mut Response,
     ) -> Result<(), String> {
         let (request, response) = (&mut self.request, self.response.as_mut());
-        Subject { phase, request, response, body, outcome: &mut self.outcome, reply }.apply(edits)
+        EditTarget { phase, request, response, body, outcome: &mut self.outcome, reply }.apply(edits)
     }
 
     fn body(&mut self, head: Phase) -> &mut Vec<Vec<u8>> {
@@ -376,7 +393,7 @@ impl Way<'_> {
         }
     }
 
-    fn trailers(&self, head: Phase) -> &Fields {
+    fn trailers(&self, head: Phase) -> &TestFields {
         match (head, &self.response) {
             (Phase::ResponseHead, Some(response)) => &response.trailers,
             _ => &self.request.trailers,

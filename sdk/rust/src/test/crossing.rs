@@ -1,16 +1,16 @@
 //! One crossing into a library, as a host makes it.
 
-use super::apply::Subject;
+use super::apply::EditTarget;
 use super::library::{Configured, Library, RuleConfig};
-use super::message::{Fields, Request, Response};
-use super::outcome::Outcome;
+use super::message::{Request, Response, TestFields};
+use super::outcome::ChainOutcome;
 use crate::abi;
-use crate::edit_log::Records;
+use crate::edit_log::EditLogRecords;
 use crate::phase::Phase;
 
 /// What a library is to see in one crossing.
 #[derive(Clone, Debug)]
-pub struct Crossing<'m> {
+pub struct TestLibraryCall<'m> {
     /// The number of the phase in the contract.
     pub phase: u8,
     /// `CALL_*` of the contract.
@@ -24,13 +24,13 @@ pub struct Crossing<'m> {
     /// The response, once there is one.
     pub response: Option<&'m Response>,
     /// The trailers, in their phases.
-    pub trailers: Option<&'m Fields>,
+    pub trailers: Option<&'m TestFields>,
     /// The body, in its phases.
     pub body: &'m [u8],
     /// Namespaces, keys and JSON values.
     pub metadata: &'m [Note],
     /// Facts beside the messages.
-    pub facts: &'m Facts,
+    pub facts: &'m ExchangeFacts,
     /// How many bytes of room for edits there are at first.
     pub room: u32,
 }
@@ -38,7 +38,7 @@ pub struct Crossing<'m> {
 /// Facts beside the messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of `About`")]
-pub struct Facts {
+pub struct ExchangeFacts {
     pub scheme: String,
     /// 10, 11, 20 or 30.
     pub version: u8,
@@ -55,7 +55,7 @@ pub struct Facts {
     pub response_bytes: u64,
 }
 
-impl Facts {
+impl ExchangeFacts {
     /// None are known.
     #[must_use]
     pub fn none() -> Self {
@@ -78,7 +78,7 @@ impl Facts {
     }
 }
 
-impl Default for Facts {
+impl Default for ExchangeFacts {
     /// As of an exchange under way.
     fn default() -> Self {
         Self {
@@ -121,7 +121,7 @@ pub struct Entered<'f> {
 #[derive(Clone, Debug)]
 pub struct Crossed {
     /// The steps as the library left them.
-    pub steps: Vec<abi::Step>,
+    pub steps: Vec<abi::AbiStep>,
     /// The index of the step that did not continue; the number of steps if there is none.
     pub stopped: usize,
     /// The bytes of the edits.
@@ -145,8 +145,8 @@ pub struct Written {
 
 /// A call with its room for edits, which `edits_grow` finds by the call's address.
 #[repr(C)]
-struct Whole {
-    call: abi::Call,
+struct CallWithRoom {
+    call: abi::AbiCall,
     room: Vec<u64>,
 }
 
@@ -162,25 +162,26 @@ impl Written {
     /// The edits in these bytes.
     #[must_use]
     pub fn all(edits: &[u8]) -> Vec<Self> {
-        let own = |record: crate::edit_log::Record<'_>| Self {
+        let own = |record: crate::edit_log::EditLogRecord<'_>| Self {
             op: record.op,
             step: record.step,
             number: record.number,
             name: record.name.to_vec(),
             value: record.value.to_vec(),
         };
-        Records::of(edits).map(own).collect()
+        EditLogRecords::of(edits).map(own).collect()
     }
 }
 
-impl Crossing<'_> {
+impl TestLibraryCall<'_> {
     /// What a host says of edits that a library gave: why it refuses them, if it does.
     #[must_use]
     pub fn refusal(&self, edits: &[Written]) -> Option<String> {
         let phase = Phase::from_number(self.phase)?;
         let (mut request, mut response) = (self.request.clone(), self.response.cloned());
-        let (mut body, mut reply, mut outcome) = (self.body.to_vec(), Response::new(0), Outcome::default());
-        let subject = Subject {
+        let (mut body, mut reply, mut outcome) =
+            (self.body.to_vec(), Response::new(0), ChainOutcome::default());
+        let subject = EditTarget {
             phase,
             request: &mut request,
             response: response.as_mut(),
@@ -199,14 +200,14 @@ impl Crossing<'_> {
     /// writes edits that are no whole records.
     #[must_use]
     pub fn run(&self, library: &Library, entered: &[Entered<'_>]) -> Crossed {
-        let mut steps: Vec<abi::Step> = entered.iter().map(Entered::step).collect();
+        let mut steps: Vec<abi::AbiStep> = entered.iter().map(Entered::step).collect();
         let request = self.request.fields.laid_out();
         let response = self.response.map(|response| response.fields.laid_out()).unwrap_or_default();
-        let trailers = self.trailers.map(Fields::laid_out).unwrap_or_default();
-        let pairs: Vec<abi::Pair> = self.metadata.iter().map(Note::pair).collect();
+        let trailers = self.trailers.map(TestFields::laid_out).unwrap_or_default();
+        let pairs: Vec<abi::AbiPair> = self.metadata.iter().map(Note::pair).collect();
         let about = self.facts.about(&pairs);
         let mut current = 0;
-        let mut whole = Whole { call: EMPTY, room: vec![0; self.room.div_ceil(8) as usize] };
+        let mut whole = CallWithRoom { call: EMPTY, room: vec![0; self.room.div_ceil(8) as usize] };
         let call = &mut whole.call;
         (call.phase, call.flags, call.exchange, call.turn) =
             (self.phase, self.flags, self.exchange, self.turn);
@@ -215,12 +216,12 @@ impl Crossing<'_> {
             (request.as_abi(), response.as_abi(), trailers.as_abi());
         call.status = self.response.map_or(0, |response| response.status);
         call.method = method_number(&self.request.method);
-        call.method_name = abi::Text::of(self.request.method.as_bytes());
-        call.target = abi::Text::of(self.request.target.as_bytes());
-        call.authority = abi::Text::of(self.request.authority.as_bytes());
-        call.scheme = abi::Text::of(self.facts.scheme.as_bytes());
+        call.method_name = abi::AbiText::of(self.request.method.as_bytes());
+        call.target = abi::AbiText::of(self.request.target.as_bytes());
+        call.authority = abi::AbiText::of(self.request.authority.as_bytes());
+        call.scheme = abi::AbiText::of(self.facts.scheme.as_bytes());
         call.version = self.facts.version;
-        call.body = abi::Text::of(self.body);
+        call.body = abi::AbiText::of(self.body);
         (call.about, call.current) = (&raw const about, &raw mut current);
         whole.call.edits = whole.room.as_mut_ptr().cast();
         whole.call.edits_cap = 8 * len_32(whole.room.len());
@@ -236,22 +237,22 @@ impl Crossing<'_> {
 }
 
 /// Tells a library of exchanges that are over.
-pub(super) fn tell_ended(library: &Library, ended: &[abi::Ended]) {
-    let mut whole = Whole { call: EMPTY, room: Vec::new() };
+pub(super) fn tell_ended(library: &Library, ended: &[abi::AbiExchangeEnd]) {
+    let mut whole = CallWithRoom { call: EMPTY, room: Vec::new() };
     whole.call.phase = PHASE_NONE;
     (whole.call.ended, whole.call.ended_len) = (ended.as_ptr(), len_32(ended.len()));
     enter(library, &raw mut whole);
 }
 
-fn enter(library: &Library, whole: *mut Whole) {
+fn enter(library: &Library, whole: *mut CallWithRoom) {
     // SAFETY: the call is by the contract, and the pointer leads to the whole of which it is the first member.
     unsafe { library.run(whole.cast()) };
 }
 
 /// The host's function of this name.
-pub(super) unsafe extern "C" fn edits_grow(call: *mut abi::Call, more: u32) -> i32 {
+pub(super) unsafe extern "C" fn edits_grow(call: *mut abi::AbiCall, more: u32) -> i32 {
     // SAFETY: every call of this host is the first member of a whole.
-    let whole = unsafe { &mut *call.cast::<Whole>() };
+    let whole = unsafe { &mut *call.cast::<CallWithRoom>() };
     let needed = whole.call.edits_len as usize + more as usize;
     if needed > EDITS_BYTES_MAX {
         return abi::TOO_LARGE;
@@ -268,7 +269,7 @@ pub(super) unsafe extern "C" fn edits_grow(call: *mut abi::Call, more: u32) -> i
     abi::OK
 }
 
-impl Whole {
+impl CallWithRoom {
     fn edits(&self) -> Vec<u8> {
         let bytes = self.room.iter().flat_map(|word| word.to_ne_bytes());
         bytes.take(self.call.edits_len as usize).collect()
@@ -277,37 +278,37 @@ impl Whole {
 
 impl Written {
     fn size(&self) -> usize {
-        (size_of::<abi::Edit>() + self.name.len() + self.value.len()).next_multiple_of(8)
+        (size_of::<abi::AbiEdit>() + self.name.len() + self.value.len()).next_multiple_of(8)
     }
 }
 
 impl Entered<'_> {
-    fn step(&self) -> abi::Step {
-        abi::Step {
+    fn step(&self) -> abi::AbiStep {
+        abi::AbiStep {
             filter: self.filter.number(),
             config: self.rule.map_or(0, RuleConfig::number),
             state: self.state,
             id: self.filter.id(),
             flags: if self.is_blocking { abi::STEP_BLOCKING } else { 0 },
-            ..abi::Step::default()
+            ..abi::AbiStep::default()
         }
     }
 }
 
 impl Note {
-    fn pair(&self) -> abi::Pair {
-        abi::Pair {
-            space: abi::Text::of(self.space.as_bytes()),
-            key: abi::Text::of(self.key.as_bytes()),
-            value: abi::Text::of(self.value.as_bytes()),
+    fn pair(&self) -> abi::AbiPair {
+        abi::AbiPair {
+            space: abi::AbiText::of(self.space.as_bytes()),
+            key: abi::AbiText::of(self.key.as_bytes()),
+            value: abi::AbiText::of(self.value.as_bytes()),
         }
     }
 }
 
-impl Facts {
-    fn about(&self, pairs: &[abi::Pair]) -> abi::About {
-        let text = |text: &str| abi::Text::of(text.as_bytes());
-        abi::About {
+impl ExchangeFacts {
+    fn about(&self, pairs: &[abi::AbiPair]) -> abi::AbiAbout {
+        let text = |text: &str| abi::AbiText::of(text.as_bytes());
+        abi::AbiAbout {
             peer: text(&self.peer),
             local: text(&self.local),
             listener: text(&self.listener),
@@ -342,11 +343,11 @@ fn len_32(len: usize) -> u32 {
 /// The phase of a crossing that only tells of ends.
 const PHASE_NONE: u8 = 255;
 const EDITS_BYTES_MAX: usize = 16 * 1024 * 1024;
-const EMPTY: abi::Call = abi::Call {
+const EMPTY: abi::AbiCall = abi::AbiCall {
     abi: abi::ABI,
     size: {
         #[expect(clippy::cast_possible_truncation, reason = "a call is small")]
-        let size = size_of::<abi::Call>() as u32;
+        let size = size_of::<abi::AbiCall>() as u32;
         size
     },
     worker: 0,
@@ -359,14 +360,14 @@ const EMPTY: abi::Call = abi::Call {
     turn: 0,
     steps_len: 0,
     steps: std::ptr::null_mut(),
-    request: abi::Head::EMPTY,
-    response: abi::Head::EMPTY,
-    trailers: abi::Head::EMPTY,
-    method_name: abi::Text::EMPTY,
-    target: abi::Text::EMPTY,
-    authority: abi::Text::EMPTY,
-    scheme: abi::Text::EMPTY,
-    body: abi::Text::EMPTY,
+    request: abi::AbiHead::EMPTY,
+    response: abi::AbiHead::EMPTY,
+    trailers: abi::AbiHead::EMPTY,
+    method_name: abi::AbiText::EMPTY,
+    target: abi::AbiText::EMPTY,
+    authority: abi::AbiText::EMPTY,
+    scheme: abi::AbiText::EMPTY,
+    body: abi::AbiText::EMPTY,
     about: std::ptr::null(),
     edits: std::ptr::null_mut(),
     edits_cap: 0,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::crossing::{self, Written};
 use super::library::Configured;
-use super::message::Fields;
+use super::message::TestFields;
 use crate::abi;
 use crate::log::Level;
 use crate::overlay::OwnHead;
@@ -18,7 +18,7 @@ use crate::view::list;
 
 /// A request that a filter sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentRequest {
     /// The cluster.
     pub cluster: String,
     /// The method.
@@ -26,7 +26,7 @@ pub struct Sent {
     /// Path and query.
     pub target: String,
     /// The fields.
-    pub fields: Fields,
+    pub fields: TestFields,
     /// The body.
     pub body: Vec<u8>,
     token: u64,
@@ -34,46 +34,46 @@ pub struct Sent {
 
 /// How a paused exchange goes on.
 #[derive(Clone, Debug)]
-pub(super) struct Resumed {
+pub(super) struct FakeResume {
     pub(super) verdict: u8,
     pub(super) edits: Vec<u8>,
 }
 
 /// What the host was told.
 #[derive(Default)]
-struct Told {
+struct FakeHostState {
     /// Exchanges that are under way, with the turn they wait for and what came of it.
-    exchanges: HashMap<u64, Waiting>,
+    exchanges: HashMap<u64, PendingResume>,
     logs: HashMap<u32, Vec<(u32, String)>>,
-    metrics: HashMap<(u32, String), Cells>,
-    sent: HashMap<u32, Vec<Sent>>,
+    metrics: HashMap<(u32, String), FakeMetricCells>,
+    sent: HashMap<u32, Vec<SentRequest>>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct PendingResume {
     turn: u32,
-    resumed: Option<Resumed>,
+    resumed: Option<FakeResume>,
     is_used: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Cells {
+struct FakeMetricCells {
     kind: u32,
     lane: usize,
     cells: &'static [AtomicU64],
 }
 
-static TOLD: LazyLock<Mutex<Told>> = LazyLock::new(Mutex::default);
+static TOLD: LazyLock<Mutex<FakeHostState>> = LazyLock::new(Mutex::default);
 static CHANGED: Condvar = Condvar::new();
 static EXCHANGE: AtomicU64 = AtomicU64::new(1);
 static FILTER: AtomicU32 = AtomicU32::new(1);
 
 /// The table of functions.
-pub(super) static HOST: abi::Host = abi::Host {
+pub(super) static HOST: abi::AbiHost = abi::AbiHost {
     abi: abi::ABI,
     size: {
         #[expect(clippy::cast_possible_truncation, reason = "the table is small")]
-        let size = size_of::<abi::Host>() as u32;
+        let size = size_of::<abi::AbiHost>() as u32;
         size
     },
     workers: WORKERS,
@@ -111,12 +111,12 @@ pub fn counted(filter: &Configured, name: &str) -> Vec<u64> {
 
 /// The requests that the filter has under way.
 #[must_use]
-pub fn sent(filter: &Configured) -> Vec<Sent> {
+pub fn sent(filter: &Configured) -> Vec<SentRequest> {
     told().sent.get(&filter.id()).cloned().unwrap_or_default()
 }
 
 /// Ends a request that the filter sent: with an answer, or with the word that tells why there is none.
-pub fn answer(filter: &Configured, sent: &Sent, answer: Result<super::Response, &str>) {
+pub fn answer(filter: &Configured, sent: &SentRequest, answer: Result<super::Response, &str>) {
     if let Some(under_way) = told().sent.get_mut(&filter.id()) {
         under_way.retain(|other| other.token != sent.token);
     }
@@ -127,15 +127,15 @@ pub fn answer(filter: &Configured, sent: &Sent, answer: Result<super::Response, 
         }
         Err(word) => (abi::EVENT_FAILED, 0, OwnHead::default(), word.as_bytes().to_vec()),
     };
-    filter.library().event(&abi::Event {
-        size: u32::try_from(size_of::<abi::Event>()).unwrap_or_default(),
+    filter.library().event(&abi::AbiEvent {
+        size: u32::try_from(size_of::<abi::AbiEvent>()).unwrap_or_default(),
         kind,
         token: sent.token,
         filter: filter.id(),
         worker: 0,
         status,
         head: fields.as_abi(),
-        body: abi::Text::of(&body),
+        body: abi::AbiText::of(&body),
     });
 }
 
@@ -176,13 +176,13 @@ impl Drop for Turns {
 /// A number for an exchange.
 pub(super) fn begin() -> u64 {
     let exchange = EXCHANGE.fetch_add(1, Ordering::Relaxed);
-    told().exchanges.insert(exchange, Waiting::default());
+    told().exchanges.insert(exchange, PendingResume::default());
     exchange
 }
 
 /// Has the exchange wait for another turn.
 pub(super) fn next_turn(exchange: u64, turn: u32) {
-    told().exchanges.insert(exchange, Waiting { turn, ..Waiting::default() });
+    told().exchanges.insert(exchange, PendingResume { turn, ..PendingResume::default() });
 }
 
 /// The exchange is over.
@@ -191,8 +191,9 @@ pub(super) fn end(exchange: u64) {
 }
 
 /// Waits until a paused exchange goes on; `None` at the deadline.
-pub(super) fn wait(exchange: u64) -> Option<Resumed> {
-    let is_waiting = |told: &mut Told| told.exchanges.get(&exchange).is_some_and(|own| own.resumed.is_none());
+pub(super) fn wait(exchange: u64) -> Option<FakeResume> {
+    let is_waiting =
+        |told: &mut FakeHostState| told.exchanges.get(&exchange).is_some_and(|own| own.resumed.is_none());
     let (mut told, _) =
         CHANGED.wait_timeout_while(told(), PAUSE_MAX, is_waiting).unwrap_or_else(PoisonError::into_inner);
     let waiting = told.exchanges.get_mut(&exchange)?;
@@ -205,7 +206,7 @@ pub(super) fn filter_id() -> u32 {
     FILTER.fetch_add(1, Ordering::Relaxed)
 }
 
-fn told() -> MutexGuard<'static, Told> {
+fn told() -> MutexGuard<'static, FakeHostState> {
     TOLD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -228,7 +229,7 @@ unsafe extern "C" fn resume(exchange: u64, turn: u32, verdict: u32, edits: *cons
     let Ok(verdict) = u8::try_from(verdict) else { return abi::INVALID };
     // SAFETY: the library says that so many bytes lie there.
     let edits = unsafe { list(edits, len as usize) }.to_vec();
-    waiting.resumed = Some(Resumed { verdict, edits });
+    waiting.resumed = Some(FakeResume { verdict, edits });
     drop(told);
     CHANGED.notify_all();
     abi::OK
@@ -266,7 +267,7 @@ unsafe extern "C" fn metric(
         let lane = if kind == abi::HISTOGRAM { bounds_len as usize + 2 } else { 1 };
         let cells: Vec<AtomicU64> = (0..lane * (WORKERS as usize + 1)).map(|_| AtomicU64::new(0)).collect();
         // The contract: cells live as long as the process.
-        Cells { kind, lane, cells: cells.leak() }
+        FakeMetricCells { kind, lane, cells: cells.leak() }
     });
     if metric.kind != kind {
         return abi::INVALID;
@@ -278,10 +279,10 @@ unsafe extern "C" fn metric(
     abi::OK
 }
 
-unsafe extern "C" fn send(request: *const abi::Outbound) -> i32 {
+unsafe extern "C" fn send(request: *const abi::AbiOutbound) -> i32 {
     // SAFETY: the library's request, valid while this runs.
     let request = unsafe { &*request };
-    let text = |text: abi::Text| {
+    let text = |text: abi::AbiText| {
         // SAFETY: the library says that so many bytes lie there.
         let bytes: &[u8] = unsafe { list(text.data, text.len) };
         bytes.to_vec()
@@ -289,12 +290,12 @@ unsafe extern "C" fn send(request: *const abi::Outbound) -> i32 {
     let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     // SAFETY: the library says that so many pairs lie there.
     let pairs = unsafe { list(request.fields, 2 * request.fields_len as usize) };
-    let mut fields = Fields::default();
+    let mut fields = TestFields::default();
     for pair in pairs.as_chunks::<2>().0 {
         let [name, value] = *pair;
         fields.add(text(name), text(value));
     }
-    let sent = Sent {
+    let sent = SentRequest {
         cluster: lossy(text(request.cluster)),
         method: lossy(text(request.method)),
         target: lossy(text(request.target)),

@@ -17,7 +17,7 @@ use crate::view::list;
 /// An open library.
 #[derive(Clone, Debug)]
 pub struct Library {
-    table: &'static abi::Library,
+    table: &'static abi::AbiLibrary,
 }
 
 // SAFETY: the table never changes, `run` and `event` may be called from any thread, and what the contract wants one after the
@@ -137,9 +137,9 @@ impl Library {
             ..abi::FilterInfo::default()
         };
         let mut room = vec![0_u8; MESSAGE_BYTES_MAX];
-        let mut error = abi::Text { data: room.as_mut_ptr(), len: room.len() };
+        let mut error = abi::AbiText { data: room.as_mut_ptr(), len: room.len() };
         let id = fake::filter_id();
-        let (own, config) = (abi::Text::of(name.as_bytes()), abi::Text::of(config.as_bytes()));
+        let (own, config) = (abi::AbiText::of(name.as_bytes()), abi::AbiText::of(config.as_bytes()));
         let _control = control();
         // SAFETY: the texts lie there, and both places can be written.
         let answer = unsafe { (self.table.filter_new)(own, config, id, &raw mut info, &raw mut error) };
@@ -153,7 +153,7 @@ impl Library {
 
     /// Tells the library that an exchange is over of which a filter keeps state.
     pub fn tell_end(&self, filter: &Configured, state: u64, end: End) {
-        let ended = abi::Ended { filter: filter.number(), state, reason: end as u32, reserved: 0 };
+        let ended = abi::AbiExchangeEnd { filter: filter.number(), state, reason: end as u32, reserved: 0 };
         crossing::tell_ended(self, &[ended]);
     }
 
@@ -161,13 +161,13 @@ impl Library {
     ///
     /// # Safety
     /// The call is one by the contract.
-    pub(super) unsafe fn run(&self, call: *mut abi::Call) {
+    pub(super) unsafe fn run(&self, call: *mut abi::AbiCall) {
         // SAFETY: as the caller says.
         unsafe { (self.table.run)(call) };
     }
 
     /// Tells the library of an event.
-    pub(super) fn event(&self, event: &abi::Event) {
+    pub(super) fn event(&self, event: &abi::AbiEvent) {
         // SAFETY: the event is valid while this runs.
         unsafe { (self.table.event)(event) };
     }
@@ -185,8 +185,8 @@ impl Configured {
     pub fn rule(&self, config: &str) -> Result<RuleConfig, String> {
         let mut number = 0;
         let mut room = vec![0_u8; MESSAGE_BYTES_MAX];
-        let mut error = abi::Text { data: room.as_mut_ptr(), len: room.len() };
-        let config = abi::Text::of(config.as_bytes());
+        let mut error = abi::AbiText { data: room.as_mut_ptr(), len: room.len() };
+        let config = abi::AbiText::of(config.as_bytes());
         let new = self.inner.library.table.config_new;
         let _control = control();
         // SAFETY: the filter is not freed, the text lies there, and both places can be written.
@@ -255,7 +255,7 @@ fn control() -> MutexGuard<'static, ()> {
     CONTROL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn lossy(text: abi::Text) -> String {
+fn lossy(text: abi::AbiText) -> String {
     // SAFETY: texts of libraries live as long as the process, and messages as long as their room.
     let bytes = unsafe { list(text.data, text.len) };
     String::from_utf8_lossy(bytes).into_owned()

@@ -6,7 +6,7 @@ use crate::overlay::OwnHead;
 
 /// Fields in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fields(pub(crate) Vec<(Vec<u8>, Vec<u8>)>);
+pub struct TestFields(pub(crate) Vec<(Vec<u8>, Vec<u8>)>);
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub struct Request {
     /// Host, or host and port.
     pub authority: String,
     /// The head's fields.
-    pub fields: Fields,
+    pub fields: TestFields,
     /// The pieces in which the body comes.
     pub body: Vec<Vec<u8>>,
     /// The trailers.
-    pub trailers: Fields,
+    pub trailers: TestFields,
 }
 
 /// A response.
@@ -31,14 +31,14 @@ pub struct Response {
     /// The status.
     pub status: u16,
     /// The head's fields.
-    pub fields: Fields,
+    pub fields: TestFields,
     /// The pieces in which the body comes.
     pub body: Vec<Vec<u8>>,
     /// The trailers.
-    pub trailers: Fields,
+    pub trailers: TestFields,
 }
 
-impl Fields {
+impl TestFields {
     /// The first value of this name, where it is UTF-8.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -112,9 +112,9 @@ impl Request {
             method: method.to_owned(),
             target: target.to_owned(),
             authority: "example.com".to_owned(),
-            fields: Fields::default(),
+            fields: TestFields::default(),
             body: Vec::new(),
-            trailers: Fields::default(),
+            trailers: TestFields::default(),
         }
     }
 
@@ -135,7 +135,7 @@ impl Response {
     /// A response without fields and body.
     #[must_use]
     pub fn new(status: u16) -> Self {
-        Self { status, fields: Fields::default(), body: Vec::new(), trailers: Fields::default() }
+        Self { status, fields: TestFields::default(), body: Vec::new(), trailers: TestFields::default() }
     }
 }
 

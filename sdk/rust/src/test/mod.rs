@@ -43,8 +43,8 @@ mod message;
 mod outcome;
 
 pub use chain::Chain;
-pub use crossing::{Crossed, Crossing, Entered, Facts, Note, Written};
-pub use fake::{Sent, Turns, answer, counted, logged, sent};
+pub use crossing::{Crossed, Entered, ExchangeFacts, Note, TestLibraryCall, Written};
+pub use fake::{SentRequest, Turns, answer, counted, logged, sent};
 pub use library::{Configured, Library, RuleConfig};
-pub use message::{Fields, Request, Response};
-pub use outcome::Outcome;
+pub use message::{Request, Response, TestFields};
+pub use outcome::ChainOutcome;

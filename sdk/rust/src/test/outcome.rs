@@ -5,7 +5,7 @@ use super::message::{Request, Response};
 
 /// What came of an exchange.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct ChainOutcome {
     pub(super) sent: Option<Request>,
     pub(super) answered: Option<Response>,
     pub(super) is_local: bool,
@@ -20,7 +20,7 @@ pub struct Outcome {
     pub(super) timed_out: usize,
 }
 
-impl Outcome {
+impl ChainOutcome {
     /// The request that the endpoint got.
     ///
     /// # Panics

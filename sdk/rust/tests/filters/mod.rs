@@ -10,12 +10,12 @@ use serde::Deserialize;
 
 eddy_sdk::filters! {
     "mark" => Mark,
-    "script" => Script,
-    "body" => Body,
+    "script" => ScriptedFilter,
+    "body" => BodyFilter,
     "pause" => Pausing,
     "stateful" => Stateful,
-    "ask" => Ask,
-    "meter" => Meter,
+    "ask" => ClusterCallFilter,
+    "meter" => MetricsFilter,
     "fragile" => Fragile,
     "elsewhere" => Elsewhere,
     "places" => InPlaces,
@@ -68,7 +68,7 @@ impl Filter for Mark {
 }
 
 /// Does what its configuration says, line by line.
-pub(crate) struct Script {
+pub(crate) struct ScriptedFilter {
     lines: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ impl Drop for Bomb {
     }
 }
 
-impl Filter for Script {
+impl Filter for ScriptedFilter {
     type Config = Vec<String>;
     type State = u32;
     const INTEREST: Interest =
@@ -201,7 +201,7 @@ fn lookup(x: &mut Exchange<'_, u32>) {
 }
 
 /// Changes bodies.
-pub(crate) struct Body {
+pub(crate) struct BodyFilter {
     mode: Mode,
 }
 
@@ -218,7 +218,7 @@ pub(crate) enum Mode {
     Around,
 }
 
-impl Filter for Body {
+impl Filter for BodyFilter {
     type Config = BodyConfig;
     type State = ();
     const INTEREST: Interest =
@@ -341,11 +341,11 @@ impl Filter for Stateful {
 }
 
 /// Asks a cluster.
-pub(crate) struct Ask {
+pub(crate) struct ClusterCallFilter {
     cluster: String,
 }
 
-impl Filter for Ask {
+impl Filter for ClusterCallFilter {
     type Config = String;
     type State = ();
     const INTEREST: Interest = Interest::of(&[Phase::RequestHead]);
@@ -375,14 +375,14 @@ impl Filter for Ask {
 }
 
 /// Measures.
-pub(crate) struct Meter {
+pub(crate) struct MetricsFilter {
     context: Context,
     requests: Counter,
     open: Gauge,
     sizes: Histogram,
 }
 
-impl Filter for Meter {
+impl Filter for MetricsFilter {
     type Config = Option<u8>;
     type State = ();
     const INTEREST: Interest = Interest::of(&[Phase::RequestBody, Phase::RequestHead, Phase::Log]);

@@ -1,15 +1,17 @@
 //! A case of the vectors, and how it is run.
 
 use eddy_sdk::test::{
-    Configured, Crossing, Entered, Facts, Fields, Library, Note, Request, Response, RuleConfig, Turns,
-    Written,
+    Configured, Entered, ExchangeFacts, Library, Note, Request, Response, RuleConfig, TestFields,
+    TestLibraryCall, Turns, Written,
 };
 use eddy_sdk::{End, Phase, abi};
 
 use super::filter::Filters;
-use super::format::{CallOf, Case, EditOf, FieldOf, PHASES, ResumeOf, StepOf, VERDICTS, listed, number_of};
+use super::format::{
+    CallOf, EditOf, FieldOf, PHASES, ResumeOf, StepOf, VERDICTS, VectorCase, listed, number_of,
+};
 
-impl Case {
+impl VectorCase {
     /// What is otherwise than expected.
     pub(crate) fn run(&self) -> Vec<String> {
         let library = Library::of::<Filters>();
@@ -54,7 +56,7 @@ impl CallOf {
         let metadata: Vec<Note> = self.metadata.iter().map(note).collect();
         let facts = self.facts();
         let (exchange, turn) = turns.next_turn();
-        let crossing = Crossing {
+        let crossing = TestLibraryCall {
             phase,
             flags: self.flags(),
             exchange,
@@ -94,7 +96,7 @@ impl CallOf {
         wrong
     }
 
-    fn compare_verdicts(&self, steps: &[abi::Step], stopped: usize) -> Vec<String> {
+    fn compare_verdicts(&self, steps: &[abi::AbiStep], stopped: usize) -> Vec<String> {
         let mut wrong = Vec::new();
         if stopped != self.expect.stopped.unwrap_or(steps.len()) {
             wrong.push(format!("stopped at {stopped}"));
@@ -135,10 +137,10 @@ impl CallOf {
         Some(Response { fields: own, trailers: fields(&self.trailers), ..Response::new(status) })
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> ExchangeFacts {
         let about = &self.about;
         let request = self.request.as_ref();
-        Facts {
+        ExchangeFacts {
             scheme: request.map_or_else(|| "http".to_owned(), |request| request.scheme.clone()),
             version: request.map_or(11, |request| request.version),
             peer: about.peer.clone(),
@@ -208,8 +210,8 @@ impl EditOf {
 }
 
 /// The fields of a section.
-fn fields(list: &[FieldOf]) -> Fields {
-    let mut fields = Fields::default();
+fn fields(list: &[FieldOf]) -> TestFields {
+    let mut fields = TestFields::default();
     listed(list).for_each(|(name, value)| fields.add(name, value));
     fields
 }

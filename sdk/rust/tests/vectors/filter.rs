@@ -8,20 +8,20 @@ use eddy_sdk::{Head, OnlyThere, Version};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::format::Text;
+use super::format::VectorBytes;
 
 eddy_sdk::filters! { "vector" => Vector }
 
 /// Does what its configuration says.
 pub(crate) struct Vector {
-    config: Config,
+    config: VectorConfig,
 }
 
 /// What to do in each phase.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
-pub(crate) struct Config {
+pub(crate) struct VectorConfig {
     request_head: Vec<Operation>,
     request_body: Vec<Operation>,
     request_trailers: Vec<Operation>,
@@ -38,23 +38,23 @@ pub(crate) struct Operation {
     r#do: String,
     what: String,
     r#as: String,
-    name: Text,
-    value: Text,
+    name: VectorBytes,
+    value: VectorBytes,
     number: u32,
     space: String,
     key: String,
     details: String,
-    fields: Vec<(Text, Text)>,
+    fields: Vec<(VectorBytes, VectorBytes)>,
     grpc: Option<u32>,
     then: Vec<Self>,
 }
 
 impl Filter for Vector {
-    type Config = Config;
+    type Config = VectorConfig;
     type State = u64;
     const INTEREST: Interest = Interest::of(&Phase::ALL);
 
-    fn new(config: Config, _: &Context) -> Result<Self, String> {
+    fn new(config: VectorConfig, _: &Context) -> Result<Self, String> {
         Ok(Self { config })
     }
 

@@ -11,13 +11,13 @@ use serde_json::Value;
 pub(crate) struct File {
     #[serde(rename = "about")]
     _about: String,
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: Vec<VectorCase>,
 }
 
 /// Filters, and the calls that they get.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Case {
+pub(crate) struct VectorCase {
     pub(crate) name: String,
     #[serde(rename = "why", default)]
     _why: String,
@@ -43,7 +43,7 @@ pub(crate) struct CallOf {
     #[serde(default)]
     pub(crate) trailers: Vec<FieldOf>,
     #[serde(default)]
-    pub(crate) body: Text,
+    pub(crate) body: VectorBytes,
     #[serde(default)]
     pub(crate) end: bool,
     #[serde(default)]
@@ -58,7 +58,7 @@ pub(crate) struct CallOf {
     pub(crate) metadata: Vec<(String, String, String)>,
     #[serde(default)]
     pub(crate) about: AboutOf,
-    pub(crate) expect: Expected,
+    pub(crate) expect: VectorExpectation,
 }
 
 #[derive(Deserialize)]
@@ -83,8 +83,8 @@ pub(crate) struct ResponseOf {
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum FieldOf {
-    One(Text, Text),
-    Many(Text, Text, usize),
+    One(VectorBytes, VectorBytes),
+    Many(VectorBytes, VectorBytes, usize),
 }
 
 #[derive(Default, Deserialize)]
@@ -105,7 +105,7 @@ pub(crate) struct AboutOf {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Expected {
+pub(crate) struct VectorExpectation {
     pub(crate) stopped: Option<usize>,
     #[serde(default)]
     pub(crate) verdicts: Vec<String>,
@@ -127,8 +127,8 @@ pub(crate) struct ResumeOf {
 pub(crate) struct EditOf {
     pub(crate) step: u16,
     pub(crate) op: String,
-    pub(crate) name: Text,
-    pub(crate) value: Text,
+    pub(crate) name: VectorBytes,
+    pub(crate) value: VectorBytes,
     #[serde(deserialize_with = "some")]
     pub(crate) json: Option<Value>,
     pub(crate) contains: Option<String>,
@@ -144,25 +144,25 @@ fn some<'d, D: serde::Deserializer<'d>>(from: D) -> Result<Option<Value>, D::Err
 
 /// Bytes as the vectors write them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Form")]
-pub(crate) struct Text(pub(crate) Vec<u8>);
+#[serde(try_from = "VectorBytesForm")]
+pub(crate) struct VectorBytes(pub(crate) Vec<u8>);
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Form {
+enum VectorBytesForm {
     Plain(String),
     Hex { hex: String },
     Repeat { repeat: String, times: usize },
 }
 
-impl TryFrom<Form> for Text {
+impl TryFrom<VectorBytesForm> for VectorBytes {
     type Error = String;
 
-    fn try_from(form: Form) -> Result<Self, String> {
+    fn try_from(form: VectorBytesForm) -> Result<Self, String> {
         match form {
-            Form::Plain(text) => Ok(Self(text.into_bytes())),
-            Form::Repeat { repeat, times } => Ok(Self(repeat.repeat(times).into_bytes())),
-            Form::Hex { hex } => {
+            VectorBytesForm::Plain(text) => Ok(Self(text.into_bytes())),
+            VectorBytesForm::Repeat { repeat, times } => Ok(Self(repeat.repeat(times).into_bytes())),
+            VectorBytesForm::Hex { hex } => {
                 let (pairs, _) = hex.as_bytes().as_chunks::<2>();
                 let byte = |pair: &[u8; 2]| {
                     let digits = std::str::from_utf8(pair).map_err(|error| error.to_string())?;

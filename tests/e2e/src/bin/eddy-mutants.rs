@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::mutants::{Mutant, Report, Workshop, describe, read_mutants};
+use eddy_e2e::mutants::{Mutant, MutantReport, Workshop, describe, read_mutants};
 use eddy_e2e::place;
 
 #[expect(clippy::print_stdout, reason = "a program for people")]
@@ -30,7 +30,7 @@ async fn main() -> Result<()> {
     println!("{} faults in a copy of {commit}; first their tests without any fault", chosen.len());
     let red = workshop.find_red(&chosen).await?;
     red.iter().for_each(|check| println!("fails without any fault: {}", describe(check)));
-    let mut report = Report::default();
+    let mut report = MutantReport::default();
     for mutant in &chosen {
         let since = Instant::now();
         let outcome = workshop.try_out(mutant, &red).await?;

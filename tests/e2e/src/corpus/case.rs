@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 /// A framing case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
+pub struct FramingCase {
     /// The collection that the case comes from.
     pub source: String,
     /// Names the case in its collection.
     pub id: String,
     /// What `raw` is.
-    pub kind: Kind,
+    pub kind: FramingCaseKind,
     /// The bytes.
     pub raw: Vec<u8>,
     /// What should come of them.
@@ -29,7 +29,7 @@ pub struct Case {
 
 /// What the bytes of a case are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FramingCaseKind {
     /// Bytes of a client.
     Request,
     /// Bytes of an origin.
@@ -52,7 +52,7 @@ pub enum Expect {
 
 /// A case as its line in a file.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct FramingCaseRecord {
     src: String,
     id: String,
     kind: String,
@@ -65,18 +65,18 @@ struct Line {
     method: String,
 }
 
-impl Case {
+impl FramingCase {
     /// The case as a line of JSON.
     ///
     /// # Errors
     /// When JSON cannot say it.
     pub fn to_line(&self) -> Result<String> {
         let kind = match self.kind {
-            Kind::Request => "request",
-            Kind::Response => "response",
-            Kind::Other => "other",
+            FramingCaseKind::Request => "request",
+            FramingCaseKind::Response => "response",
+            FramingCaseKind::Other => "other",
         };
-        let line = Line {
+        let line = FramingCaseRecord {
             src: self.source.clone(),
             id: self.id.clone(),
             kind: kind.into(),
@@ -94,11 +94,11 @@ impl Case {
     /// # Errors
     /// When the line is not of the corpus schema.
     pub fn from_line(text: &str) -> Result<Self> {
-        let line: Line = serde_json::from_str(text).context("not a line of a corpus")?;
+        let line: FramingCaseRecord = serde_json::from_str(text).context("not a line of a corpus")?;
         let kind = match line.kind.as_str() {
-            "request" => Kind::Request,
-            "response" => Kind::Response,
-            _ => Kind::Other,
+            "request" => FramingCaseKind::Request,
+            "response" => FramingCaseKind::Response,
+            _ => FramingCaseKind::Other,
         };
         let raw = BASE64.decode(line.raw.as_bytes()).with_context(|| format!("raw of {:?}", line.id))?;
         let method = if line.method.is_empty() { "GET".into() } else { line.method };
@@ -122,7 +122,7 @@ impl Case {
         let (head, rest) = self.raw.split_at(line + 2);
         let lacks_host = !rest.windows(5).any(|window| window.eq_ignore_ascii_case(b"\nhost"))
             && !rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"host"));
-        let is_current = head.ends_with(b"HTTP/1.1\r\n") && self.kind == Kind::Request;
+        let is_current = head.ends_with(b"HTTP/1.1\r\n") && self.kind == FramingCaseKind::Request;
         (is_current && lacks_host).then(|| Self {
             id: format!("{} +host", self.id),
             raw: [head, b"Host: a.example\r\n", rest].concat(),
@@ -140,7 +140,7 @@ impl Case {
 ///
 /// # Errors
 /// When a file cannot be read or a line is not of the schema; says which.
-pub fn read_cases(folder: &Path) -> Result<Vec<Case>> {
+pub fn read_cases(folder: &Path) -> Result<Vec<FramingCase>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
@@ -150,7 +150,7 @@ pub fn read_cases(folder: &Path) -> Result<Vec<Case>> {
         let text =
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let case = Case::from_line(line);
+            let case = FramingCase::from_line(line);
             cases.push(case.with_context(|| format!("{}:{}", path.display(), number + 1))?);
         }
     }

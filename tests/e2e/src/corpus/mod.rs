@@ -12,5 +12,5 @@ mod response_body;
 mod response_head;
 mod shelf;
 
-pub use case::{Case, Expect, Kind, read_cases};
+pub use case::{Expect, FramingCase, FramingCaseKind, read_cases};
 pub use shelf::{Shelf, own_shelves};

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::case::{Case, Expect, Kind};
+use super::case::{Expect, FramingCase, FramingCaseKind};
 use super::{
     request_chunks, request_coding, request_fields, request_host, request_length, request_line,
     request_sequence, response_body, response_head,
@@ -14,27 +14,27 @@ pub struct Shelf {
     /// The file's name without its extension, and the first part of each id.
     pub name: &'static str,
     /// The cases.
-    pub cases: Vec<Case>,
-    kind: Kind,
+    pub cases: Vec<FramingCase>,
+    kind: FramingCaseKind,
 }
 
 /// All of eddy's own cases.
 pub fn own_shelves() -> Vec<Shelf> {
     vec![
-        Shelf::filled("request-line", Kind::Request, request_line::fill),
-        Shelf::filled("request-host", Kind::Request, request_host::fill),
-        Shelf::filled("request-fields", Kind::Request, request_fields::fill),
-        Shelf::filled("request-length", Kind::Request, request_length::fill),
-        Shelf::filled("request-coding", Kind::Request, request_coding::fill),
-        Shelf::filled("request-chunks", Kind::Request, request_chunks::fill),
-        Shelf::filled("request-sequence", Kind::Request, request_sequence::fill),
-        Shelf::filled("response-head", Kind::Response, response_head::fill),
-        Shelf::filled("response-body", Kind::Response, response_body::fill),
+        Shelf::filled("request-line", FramingCaseKind::Request, request_line::fill),
+        Shelf::filled("request-host", FramingCaseKind::Request, request_host::fill),
+        Shelf::filled("request-fields", FramingCaseKind::Request, request_fields::fill),
+        Shelf::filled("request-length", FramingCaseKind::Request, request_length::fill),
+        Shelf::filled("request-coding", FramingCaseKind::Request, request_coding::fill),
+        Shelf::filled("request-chunks", FramingCaseKind::Request, request_chunks::fill),
+        Shelf::filled("request-sequence", FramingCaseKind::Request, request_sequence::fill),
+        Shelf::filled("response-head", FramingCaseKind::Response, response_head::fill),
+        Shelf::filled("response-body", FramingCaseKind::Response, response_body::fill),
     ]
 }
 
 impl Shelf {
-    fn filled(name: &'static str, kind: Kind, fill: fn(&mut Self)) -> Self {
+    fn filled(name: &'static str, kind: FramingCaseKind, fill: fn(&mut Self)) -> Self {
         let mut shelf = Self { name, cases: Vec::new(), kind };
         fill(&mut shelf);
         shelf
@@ -81,7 +81,7 @@ impl Shelf {
     fn add(&mut self, id: &str, raw: &[u8], expect: Expect, why: &str) {
         let id = format!("{}/{id}", self.name);
         debug_assert!(self.cases.iter().all(|case| case.id != id), "two cases are called {id}");
-        self.cases.push(Case {
+        self.cases.push(FramingCase {
             source: "eddy".into(),
             id,
             kind: self.kind,

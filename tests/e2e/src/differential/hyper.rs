@@ -11,19 +11,19 @@ use hyper::body::{Bytes, Incoming};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper::{Request, Response};
 
-use super::seen::{Seen, SeenMessage, latin1};
+use super::seen::{ParserObservation, SeenMessage, latin1};
 
 /// Reads `raw` to its end.
-pub(super) async fn read(raw: &[u8]) -> Seen {
+pub(super) async fn read(raw: &[u8]) -> ParserObservation {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let collected = Arc::clone(&seen);
     let service = hyper::service::service_fn(move |request| collect(request, Arc::clone(&collected)));
     let connection = hyper::server::conn::http1::Builder::new()
         .half_close(true)
-        .serve_connection(Memory { unread: raw.to_vec(), at: 0 }, service);
+        .serve_connection(MemoryStream { unread: raw.to_vec(), at: 0 }, service);
     let ended = connection.await;
     let messages = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
-    Seen { messages, error: ended.err().map(|error| error.to_string()).unwrap_or_default() }
+    ParserObservation { messages, error: ended.err().map(|error| error.to_string()).unwrap_or_default() }
 }
 
 async fn collect(
@@ -43,12 +43,12 @@ async fn collect(
 }
 
 /// A connection whose peer has sent its bytes and reads whatever comes.
-struct Memory {
+struct MemoryStream {
     unread: Vec<u8>,
     at: usize,
 }
 
-impl Read for Memory {
+impl Read for MemoryStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -61,7 +61,7 @@ impl Read for Memory {
     }
 }
 
-impl Write for Memory {
+impl Write for MemoryStream {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Poll::Ready(Ok(bytes.len()))
     }

@@ -8,5 +8,5 @@ mod scan;
 mod seen;
 mod tiny;
 
-pub use panel::{Panel, Verdict};
-pub use seen::{Seen, SeenMessage};
+pub use panel::{Panel, PanelVerdict};
+pub use seen::{ParserObservation, SeenMessage};

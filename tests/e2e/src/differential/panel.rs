@@ -5,35 +5,35 @@ use std::collections::{HashMap, HashSet};
 use anyhow::{Context, Result, ensure};
 use test_peers::HTTP_PARSERS;
 
-use super::peer::Peer;
-use super::recorded::{Opinion, Record, key_of};
-use super::seen::{Seen, SeenMessage};
+use super::peer::ParserProcess;
+use super::recorded::{Opinion, OpinionRecording, key_of};
+use super::seen::{ParserObservation, SeenMessage};
 use super::tiny::Tiny;
 use super::{hyper, scan};
 
 /// The parsers at hand.
 pub struct Panel {
-    parsers: Vec<(&'static str, Parser)>,
+    parsers: Vec<(&'static str, PanelParser)>,
     absent: Vec<String>,
     judged: HashSet<Vec<u8>>,
     /// What peers say that other machines may not have, to be recorded.
-    said: HashMap<&'static str, Record>,
+    said: HashMap<&'static str, OpinionRecording>,
     unrecorded: usize,
 }
 
-enum Parser {
+enum PanelParser {
     Scan,
     Hyper,
     Tiny(Tiny),
-    Peer(Box<Peer>),
-    Recorded(Record),
+    Peer(Box<ParserProcess>),
+    Recorded(OpinionRecording),
 }
 
 /// What the panel says of a string of bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct PanelVerdict {
     /// Parsers that saw something else than expected, and what.
-    pub disagree: Vec<(&'static str, Seen)>,
+    pub disagree: Vec<(&'static str, ParserObservation)>,
     /// Parsers that saw what was expected up to a point and refused the rest, and why.
     pub refuse: Vec<(&'static str, String)>,
 }
@@ -48,22 +48,22 @@ impl Panel {
     /// When Go's is not, or `EDDY_REQUIRE_PEERS` is set and any is not.
     pub async fn start() -> Result<Self> {
         let tiny = Tiny::start()?;
-        let go = Peer::go().context("the Go parser is required")?;
+        let go = ParserProcess::go().context("the Go parser is required")?;
         let mut panel = Self {
             parsers: vec![
-                ("httparse", Parser::Scan),
-                ("hyper", Parser::Hyper),
-                ("tiny_http", Parser::Tiny(tiny)),
-                ("go net/http", Parser::Peer(Box::new(go))),
+                ("httparse", PanelParser::Scan),
+                ("hyper", PanelParser::Hyper),
+                ("tiny_http", PanelParser::Tiny(tiny)),
+                ("go net/http", PanelParser::Peer(Box::new(go))),
             ],
             absent: Vec::new(),
             judged: HashSet::new(),
             said: HashMap::new(),
             unrecorded: 0,
         };
-        panel.add("node llhttp", Peer::node()).await;
-        panel.add("python h11", Peer::python("h11")).await;
-        panel.add("python httptools", Peer::python("httptools")).await;
+        panel.add("node llhttp", ParserProcess::node()).await;
+        panel.add("python h11", ParserProcess::python("h11")).await;
+        panel.add("python httptools", ParserProcess::python("httptools")).await;
         for absent in &panel.absent {
             test_peers::use_recorded(&format!("the HTTP parser {absent}"), HTTP_PARSERS)?;
         }
@@ -71,7 +71,7 @@ impl Panel {
         Ok(panel)
     }
 
-    async fn add(&mut self, name: &'static str, peer: Result<Peer>) {
+    async fn add(&mut self, name: &'static str, peer: Result<ParserProcess>) {
         let checked = async {
             let mut peer = peer?;
             let seen = peer.read(CANARY).await?;
@@ -80,14 +80,14 @@ impl Panel {
         };
         match checked.await {
             Ok(peer) => {
-                self.said.insert(name, Record::default());
-                self.parsers.push((name, Parser::Peer(Box::new(peer))));
+                self.said.insert(name, OpinionRecording::default());
+                self.parsers.push((name, PanelParser::Peer(Box::new(peer))));
             }
             Err(error) => {
                 self.absent.push(format!("{name} is missing: {error:#}"));
                 // What it said once stands in for it.
-                match Record::read(name) {
-                    Ok(record) => self.parsers.push((name, Parser::Recorded(record))),
+                match OpinionRecording::read(name) {
+                    Ok(record) => self.parsers.push((name, PanelParser::Recorded(record))),
                     Err(error) => self.absent.push(format!("record of {name}: {error:#}")),
                 }
             }
@@ -100,8 +100,10 @@ impl Panel {
             .parsers
             .iter()
             .map(|(name, parser)| match parser {
-                Parser::Recorded(_) => format!("{name} as recorded"),
-                Parser::Scan | Parser::Hyper | Parser::Tiny(_) | Parser::Peer(_) => (*name).to_owned(),
+                PanelParser::Recorded(_) => format!("{name} as recorded"),
+                PanelParser::Scan | PanelParser::Hyper | PanelParser::Tiny(_) | PanelParser::Peer(_) => {
+                    (*name).to_owned()
+                }
             })
             .collect();
         let absent: Vec<String> = self.absent.iter().map(|why| format!("ABSENT {why}")).collect();
@@ -133,7 +135,7 @@ impl Panel {
     ///
     /// # Errors
     /// When a parser fails to answer.
-    pub async fn judge_whole(&mut self, raw: &[u8], expected: &SeenMessage) -> Result<Verdict> {
+    pub async fn judge_whole(&mut self, raw: &[u8], expected: &SeenMessage) -> Result<PanelVerdict> {
         let bytes = [raw, CANARY].concat();
         self.judge(bytes, &[expected.clone(), canary()]).await
     }
@@ -142,25 +144,25 @@ impl Panel {
     ///
     /// # Errors
     /// When a parser fails to answer.
-    pub async fn judge_cut(&mut self, raw: &[u8]) -> Result<Verdict> {
+    pub async fn judge_cut(&mut self, raw: &[u8]) -> Result<PanelVerdict> {
         self.judge(raw.to_vec(), &[]).await
     }
 
-    async fn judge(&mut self, bytes: Vec<u8>, expected: &[SeenMessage]) -> Result<Verdict> {
-        let mut verdict = Verdict::default();
+    async fn judge(&mut self, bytes: Vec<u8>, expected: &[SeenMessage]) -> Result<PanelVerdict> {
+        let mut verdict = PanelVerdict::default();
         if self.judged.contains(&bytes) {
             return Ok(verdict);
         }
         let key = key_of(&bytes, expected);
         for (name, parser) in &mut self.parsers {
             let opinion = match parser {
-                Parser::Scan => Opinion::of(scan::read(&bytes), expected),
-                Parser::Hyper => Opinion::of(hyper::read(&bytes).await, expected),
-                Parser::Tiny(tiny) => {
+                PanelParser::Scan => Opinion::of(scan::read(&bytes), expected),
+                PanelParser::Hyper => Opinion::of(hyper::read(&bytes).await, expected),
+                PanelParser::Tiny(tiny) => {
                     let seen = tiny.read(&bytes).await.with_context(|| (*name).to_owned())?;
                     Opinion::of(seen, expected)
                 }
-                Parser::Peer(peer) => {
+                PanelParser::Peer(peer) => {
                     let seen = peer.read(&bytes).await.with_context(|| (*name).to_owned())?;
                     let opinion = Opinion::of(seen, expected);
                     if let Some(record) = self.said.get_mut(name) {
@@ -168,7 +170,7 @@ impl Panel {
                     }
                     opinion
                 }
-                Parser::Recorded(record) => match record.opinion(key) {
+                PanelParser::Recorded(record) => match record.opinion(key) {
                     Some(opinion) => opinion,
                     None => {
                         self.unrecorded += 1;

@@ -8,12 +8,12 @@ use anyhow::{Context, Result, ensure};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::seen::{Question, Seen};
+use super::seen::{ParserObservation, Question};
 use crate::place::{self, TempDir};
 use crate::wire::within;
 
 /// A running parser.
-pub(super) struct Peer {
+pub(super) struct ParserProcess {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     // Both end with the peer: the process is killed, the directory removed.
@@ -21,7 +21,7 @@ pub(super) struct Peer {
     _directory: Option<TempDir>,
 }
 
-impl Peer {
+impl ParserProcess {
     /// Builds and starts the Go parser.
     pub(super) fn go() -> Result<Self> {
         let directory = TempDir::new("go")?;
@@ -63,7 +63,7 @@ impl Peer {
     }
 
     /// Asks the parser to read `raw` to its end.
-    pub(super) async fn read(&mut self, raw: &[u8]) -> Result<Seen> {
+    pub(super) async fn read(&mut self, raw: &[u8]) -> Result<ParserObservation> {
         let mut line = serde_json::to_string(&Question::new(raw))?;
         line.push('\n');
         let mut answer = String::new();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::seen::{Seen, SeenMessage};
+use super::seen::{ParserObservation, SeenMessage};
 use crate::place;
 
 /// What a parser makes of bytes of which something is expected.
@@ -17,18 +17,18 @@ pub(super) enum Opinion {
     /// It saw what was expected up to a point and refused the rest, and why.
     Refuses(String),
     /// It saw something else.
-    Differs(Seen),
+    Differs(ParserObservation),
 }
 
 /// The opinions of one parser, by [`key_of`].
 #[derive(Clone, Debug, Default)]
-pub(super) struct Record {
+pub(super) struct OpinionRecording {
     opinions: BTreeMap<u64, Opinion>,
 }
 
 impl Opinion {
     /// What `seen` is in the light of what was expected.
-    pub(super) fn of(seen: Seen, expected: &[SeenMessage]) -> Self {
+    pub(super) fn of(seen: ParserObservation, expected: &[SeenMessage]) -> Self {
         if seen.messages == expected {
             Self::Same
         } else if expected.starts_with(&seen.messages) && !seen.error.is_empty() {
@@ -52,14 +52,14 @@ impl Opinion {
             None if text == "same" => Some(Self::Same),
             Some(("refuses", why)) => Some(Self::Refuses(quoted(why)?)),
             Some(("differs", what)) => {
-                Some(Self::Differs(Seen { messages: Vec::new(), error: quoted(what)? }))
+                Some(Self::Differs(ParserObservation { messages: Vec::new(), error: quoted(what)? }))
             }
             None | Some(_) => None,
         }
     }
 }
 
-impl Record {
+impl OpinionRecording {
     /// Reads what was recorded of a parser.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn opinions_survive_the_file() {
-        let seen = Seen { messages: Vec::new(), error: "it says \"no\"\nand more".to_owned() };
+        let seen = ParserObservation { messages: Vec::new(), error: "it says \"no\"\nand more".to_owned() };
         for opinion in [Opinion::Same, Opinion::Refuses("bad".to_owned())] {
             assert_eq!(Opinion::parse(&opinion.to_text()), Some(opinion));
         }

@@ -1,10 +1,10 @@
 //! Heads by `httparse`, bodies by a plain reading of RFC 9112 §6.3.
 
-use super::seen::{Seen, SeenMessage, latin1};
+use super::seen::{ParserObservation, SeenMessage, latin1};
 
 /// Reads `raw` to its end.
-pub(super) fn read(raw: &[u8]) -> Seen {
-    let mut seen = Seen::default();
+pub(super) fn read(raw: &[u8]) -> ParserObservation {
+    let mut seen = ParserObservation::default();
     let mut rest = raw;
     while !rest.is_empty() {
         match read_one(rest) {

@@ -3,11 +3,11 @@
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 
-use crate::wire::Request;
+use crate::wire::WireRequest;
 
 /// What a parser saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Seen {
+pub struct ParserObservation {
     /// The whole requests, in order.
     pub messages: Vec<SeenMessage>,
     /// What ended the reading; empty when everything was read.
@@ -40,8 +40,8 @@ impl Question {
     }
 }
 
-impl From<&Request> for SeenMessage {
-    fn from(request: &Request) -> Self {
+impl From<&WireRequest> for SeenMessage {
+    fn from(request: &WireRequest) -> Self {
         Self {
             method: latin1(&request.method),
             target: latin1(&request.target),

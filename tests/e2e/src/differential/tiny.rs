@@ -8,9 +8,9 @@ use anyhow::{Result, anyhow};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::seen::{Seen, SeenMessage};
+use super::seen::{ParserObservation, SeenMessage};
 use crate::place;
-use crate::wire::{Framing, Reading, read_request, within};
+use crate::wire::{ParseOutcome, WireBodyFraming, read_request, within};
 
 /// A tiny_http server and the messages it saw, by the client that sent them.
 pub(super) struct Tiny {
@@ -35,15 +35,21 @@ impl Tiny {
     }
 
     /// Reads `raw` to its end.
-    pub(super) async fn read(&self, raw: &[u8]) -> Result<Seen> {
+    pub(super) async fn read(&self, raw: &[u8]) -> Result<ParserObservation> {
         if !raw.is_ascii() {
-            return Ok(Seen { messages: Vec::new(), error: "not asked: it drops what is not ASCII".into() });
+            return Ok(ParserObservation {
+                messages: Vec::new(),
+                error: "not asked: it drops what is not ASCII".into(),
+            });
         }
         // tiny_http makes room for a body of the declared length at once.
-        if let Reading::Partial { head: Some(head) } = read_request(raw)
-            && matches!(head.framing, Framing::Length(length) if length > BODY_MAX)
+        if let ParseOutcome::Partial { head: Some(head) } = read_request(raw)
+            && matches!(head.framing, WireBodyFraming::Length(length) if length > BODY_MAX)
         {
-            return Ok(Seen { messages: Vec::new(), error: "not asked: the body would be too large".into() });
+            return Ok(ParserObservation {
+                messages: Vec::new(),
+                error: "not asked: the body would be too large".into(),
+            });
         }
         let mut stream = within("connection to tiny_http", TcpStream::connect(self.address)).await??;
         let client = stream.local_addr()?;
@@ -57,7 +63,7 @@ impl Tiny {
         let refused =
             answers.windows(12).any(|window| window == b"HTTP/1.1 400" || window == b"HTTP/1.0 400");
         let is_whole = sent.is_ok() && finished.is_ok() && read.is_ok() && !refused;
-        Ok(Seen { messages, error: if is_whole { String::new() } else { "refused".into() } })
+        Ok(ParserObservation { messages, error: if is_whole { String::new() } else { "refused".into() } })
     }
 }
 

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::corpus::{Case, Expect};
+use crate::corpus::{Expect, FramingCase};
 
 /// The exceptions file: a line is `accept|reject|any source/id-pattern RFC section: reason`; `*` stands for any text.
 #[derive(Clone, Debug, Default)]
 pub struct Exceptions {
-    lines: Vec<Line>,
+    lines: Vec<ExceptionRule>,
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct ExceptionRule {
     expect: Expect,
     pattern: String,
 }
@@ -43,13 +43,13 @@ impl Exceptions {
                 "any" => Expect::Any,
                 other => anyhow::bail!("{}: {other:?} is no expectation", at()),
             };
-            exceptions.lines.push(Line { expect, pattern: pattern.trim().into() });
+            exceptions.lines.push(ExceptionRule { expect, pattern: pattern.trim().into() });
         }
         Ok(exceptions)
     }
 
     /// Gives each case that an exception speaks of the expectation that holds for eddy; a later line wins.
-    pub fn apply(&self, cases: &mut [Case]) {
+    pub fn apply(&self, cases: &mut [FramingCase]) {
         for line in &self.lines {
             for case in cases.iter_mut().filter(|case| matches(&line.pattern, &case.name())) {
                 case.expect = line.expect;

@@ -11,7 +11,7 @@ pub struct Findings {
 
 /// The figures of a run and what it found.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct DriveReport {
     /// How many cases were driven.
     pub cases: usize,
     /// How many connections were made for them.
@@ -64,7 +64,7 @@ impl fmt::Display for Findings {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for DriveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

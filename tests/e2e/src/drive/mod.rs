@@ -8,8 +8,8 @@ mod request_judge;
 mod response;
 
 pub use exceptions::Exceptions;
-pub use finding::{Findings, Report};
-pub use plan::{Cuts, Plan};
-pub use request::{Attempt, Ending, Outcome, RequestDriver};
+pub use finding::{DriveReport, Findings};
+pub use plan::{Cuts, RequestCasePlan};
+pub use request::{Attempt, AttemptEnd, AttemptOutcome, RequestDriver};
 pub use request_judge::judge_requests;
-pub use response::{LANES, Lane, ResponseDriver, lanes_config};
+pub use response::{LANES, OriginLane, ResponseDriver, lanes_config};

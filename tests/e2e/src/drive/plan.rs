@@ -1,13 +1,13 @@
 //! What a strict reader makes of a request case before it is driven: how many answers to wait for and how to cut it.
 
-use crate::corpus::Case;
-use crate::wire::{Reading, Request, Segments, read_request};
+use crate::corpus::FramingCase;
+use crate::wire::{ParseOutcome, Segments, WireRequest, read_request};
 
 /// What is known of a request case.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct RequestCasePlan {
     /// The whole messages at its front.
-    pub messages: Vec<Request>,
+    pub messages: Vec<WireRequest>,
     /// Whether it ends in the middle of a message.
     pub is_cut: bool,
     /// Whether a strict reader finds fault with it.
@@ -23,22 +23,22 @@ pub enum Cuts {
     All,
 }
 
-impl Plan {
+impl RequestCasePlan {
     /// Reads a request case.
-    pub fn of(case: &Case) -> Self {
+    pub fn of(case: &FramingCase) -> Self {
         let mut plan = Self::default();
         let mut rest = skip_empty_line(&case.raw);
         while !rest.is_empty() {
             match read_request(rest) {
-                Reading::Whole { message, length } => {
+                ParseOutcome::Whole { message, length } => {
                     plan.messages.push(*message);
                     rest = skip_empty_line(&rest[length..]);
                 }
-                Reading::Partial { .. } => {
+                ParseOutcome::Partial { .. } => {
                     plan.is_cut = true;
                     break;
                 }
-                Reading::Bad(_) => {
+                ParseOutcome::Bad(_) => {
                     plan.is_bad = true;
                     break;
                 }
@@ -48,7 +48,7 @@ impl Plan {
     }
 
     /// The method that response number `index` answers.
-    pub fn method(&self, index: usize, case: &Case) -> String {
+    pub fn method(&self, index: usize, case: &FramingCase) -> String {
         let bytes = self.messages.get(index).map_or_else(
             || case.raw.split(|byte| *byte == b' ').next().unwrap_or_default(),
             |message| message.method.as_slice(),

@@ -8,16 +8,16 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use tokio::task::JoinSet;
 
-use super::plan::{Cuts, Plan};
-use crate::corpus::Case;
+use super::plan::{Cuts, RequestCasePlan};
+use crate::corpus::FramingCase;
 use crate::place;
-use crate::wire::{Client, End, Next, Response, Segments, SocketDiag};
+use crate::wire::{ClientEvent, ConnectionEnd, Segments, SocketDiag, WireClient, WireResponse};
 
 /// Drives request cases through the gateway at an address.
 #[derive(Debug)]
 pub struct RequestDriver {
     gateway: SocketAddr,
-    cases: Vec<(Case, Plan)>,
+    cases: Vec<(FramingCase, RequestCasePlan)>,
     cuts: Cuts,
     diag: Option<SocketDiag>,
     next: AtomicUsize,
@@ -33,27 +33,27 @@ pub struct Attempt {
     /// The address it came from; the origin is told by `X-Forwarded-For`.
     pub source: Ipv4Addr,
     /// What the client saw.
-    pub outcome: Outcome,
+    pub outcome: AttemptOutcome,
 }
 
 /// What the client of an attempt saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct AttemptOutcome {
     /// The final responses.
-    pub answers: Vec<Response>,
+    pub answers: Vec<WireResponse>,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: AttemptEnd,
     /// Whether the client had to say that no more would come before the gateway said its last word.
     pub is_pushed: bool,
 }
 
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum AttemptEnd {
     /// All expected answers came and the connection stayed open.
     Open,
     /// The gateway ended the connection.
-    Ended(End),
+    Ended(ConnectionEnd),
     /// The gateway sent something that is no response.
     Bad(String),
     /// The gateway neither answered nor ended the connection.
@@ -62,13 +62,14 @@ pub enum Ending {
 
 impl RequestDriver {
     /// A driver of `cases`.
-    pub fn new(gateway: SocketAddr, cases: Vec<Case>, cuts: Cuts) -> Self {
-        let cases = cases.into_iter().map(|case| (Plan::of(&case), case)).map(|(plan, case)| (case, plan));
+    pub fn new(gateway: SocketAddr, cases: Vec<FramingCase>, cuts: Cuts) -> Self {
+        let cases =
+            cases.into_iter().map(|case| (RequestCasePlan::of(&case), case)).map(|(plan, case)| (case, plan));
         Self { gateway, cases: cases.collect(), cuts, diag: SocketDiag::open(), next: AtomicUsize::new(0) }
     }
 
     /// The cases with what is known of them.
-    pub fn cases(&self) -> &[(Case, Plan)] {
+    pub fn cases(&self) -> &[(FramingCase, RequestCasePlan)] {
         &self.cases
     }
 
@@ -105,7 +106,7 @@ impl RequestDriver {
                 if outcome.is_pushed {
                     push_after = Some(outcome.answers.len());
                 }
-                let is_hung = outcome.ending == Ending::Hung;
+                let is_hung = outcome.ending == AttemptEnd::Hung;
                 attempts.push(Attempt { case: index, segments, source, outcome });
                 if is_hung {
                     // One hang says it all; a hundred more only take time.
@@ -119,24 +120,24 @@ impl RequestDriver {
     /// Drives one cut. Once `push_after` answers came, which was the last word before, the client's end is said at once.
     async fn attempt(
         &self,
-        case: &Case,
-        plan: &Plan,
+        case: &FramingCase,
+        plan: &RequestCasePlan,
         segments: Segments,
         source: Ipv4Addr,
         push_after: Option<usize>,
-    ) -> Result<Outcome> {
-        let mut client = Client::connect_from(source, self.gateway).await?;
+    ) -> Result<AttemptOutcome> {
+        let mut client = WireClient::connect_from(source, self.gateway).await?;
         // A gateway that refuses a case may close before it has read all of it.
         let _ = client.send_in(&case.raw, segments, self.diag.as_ref()).await;
         let mut is_finished = plan.is_cut;
         if is_finished {
             let _ = client.finish_sending().await;
         }
-        let mut outcome = Outcome { answers: Vec::new(), ending: Ending::Open, is_pushed: false };
+        let mut outcome = AttemptOutcome { answers: Vec::new(), ending: AttemptEnd::Open, is_pushed: false };
         loop {
             let count = outcome.answers.len();
             let is_answered = !plan.is_bad && !plan.is_cut && count == plan.messages.len();
-            let is_open = outcome.answers.last().is_none_or(Response::is_keep_alive);
+            let is_open = outcome.answers.last().is_none_or(WireResponse::is_keep_alive);
             if is_answered && is_open && client.unused().is_empty() {
                 return Ok(outcome);
             }
@@ -147,17 +148,17 @@ impl RequestDriver {
             };
             let method = plan.method(count, case);
             match tokio::time::timeout(limit, client.next(&method)).await {
-                Ok(Next::Answer(answer)) => outcome.answers.push(answer.response),
-                Ok(Next::Ended { end, .. }) => {
-                    outcome.ending = Ending::Ended(end);
+                Ok(ClientEvent::Answer(answer)) => outcome.answers.push(answer.response),
+                Ok(ClientEvent::Ended { end, .. }) => {
+                    outcome.ending = AttemptEnd::Ended(end);
                     return Ok(outcome);
                 }
-                Ok(Next::Bad(why)) => {
-                    outcome.ending = Ending::Bad(why);
+                Ok(ClientEvent::Bad(why)) => {
+                    outcome.ending = AttemptEnd::Bad(why);
                     return Ok(outcome);
                 }
                 Err(_) if is_finished => {
-                    outcome.ending = Ending::Hung;
+                    outcome.ending = AttemptEnd::Hung;
                     return Ok(outcome);
                 }
                 Err(_) => {
@@ -172,14 +173,14 @@ impl RequestDriver {
 
 /// Another client, on a connection of its own that lives as long as its lane.
 struct Canary {
-    client: Client,
+    client: WireClient,
     source: Ipv4Addr,
 }
 
 impl Canary {
     async fn connect(gateway: SocketAddr, lane: u32) -> Result<Self> {
         let source = place::client_address(lane);
-        let mut canary = Self { client: Client::connect_from(source, gateway).await?, source };
+        let mut canary = Self { client: WireClient::connect_from(source, gateway).await?, source };
         // A connection that says nothing at first is not kept for long.
         canary.sing().await?;
         Ok(canary)

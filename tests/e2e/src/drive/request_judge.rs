@@ -5,18 +5,18 @@ use std::net::Ipv4Addr;
 
 use anyhow::Result;
 
-use super::finding::{Findings, Report};
-use super::plan::Plan;
-use super::request::{Attempt, Ending, RequestDriver};
-use crate::corpus::{Case, Expect};
+use super::finding::{DriveReport, Findings};
+use super::plan::RequestCasePlan;
+use super::request::{Attempt, AttemptEnd, RequestDriver};
+use crate::corpus::{Expect, FramingCase};
 use crate::differential::{Panel, SeenMessage};
-use crate::origin::Event;
-use crate::wire::{Request, Segments};
+use crate::origin::TapEvent;
+use crate::wire::{Segments, WireRequest};
 
 /// What the origin got, by the client it came from.
 #[derive(Default)]
 struct Forwarded {
-    whole: HashMap<Ipv4Addr, Vec<(Request, Vec<u8>)>>,
+    whole: HashMap<Ipv4Addr, Vec<(WireRequest, Vec<u8>)>>,
     cut: Vec<Vec<u8>>,
     findings: Findings,
 }
@@ -28,16 +28,16 @@ struct Forwarded {
 pub async fn judge_requests(
     driver: &RequestDriver,
     attempts: &[Attempt],
-    events: Vec<Event>,
+    events: Vec<TapEvent>,
     panel: &mut Panel,
-) -> Result<Report> {
+) -> Result<DriveReport> {
     let forwarded = Forwarded::sort(events);
-    let mut report = Report {
+    let mut report = DriveReport {
         cases: driver.cases().len(),
         attempts: attempts.len(),
         forwarded: forwarded.whole.values().map(Vec::len).sum(),
         findings: forwarded.findings.clone(),
-        ..Report::default()
+        ..DriveReport::default()
     };
     let mut whole: BTreeMap<usize, &Attempt> = BTreeMap::new();
     for attempt in attempts.iter().filter(|attempt| attempt.segments == Segments::Whole) {
@@ -75,11 +75,11 @@ pub async fn judge_requests(
 }
 
 impl Forwarded {
-    fn sort(events: Vec<Event>) -> Self {
+    fn sort(events: Vec<TapEvent>) -> Self {
         let mut forwarded = Self::default();
         for event in events {
             match event {
-                Event::Request { request, raw, .. } => match client_of(&request) {
+                TapEvent::Request { request, raw, .. } => match client_of(&request) {
                     Some(client) => forwarded.whole.entry(client).or_default().push((*request, raw)),
                     None => forwarded.findings.add(
                         "a message at the origin",
@@ -87,23 +87,23 @@ impl Forwarded {
                         format!("X-Forwarded-For is {:?}", request.fields.text("x-forwarded-for")),
                     ),
                 },
-                Event::Bad { why, raw, .. } => {
+                TapEvent::Bad { why, raw, .. } => {
                     let shown = String::from_utf8_lossy(&raw).into_owned();
                     forwarded.findings.add("bytes at the origin", why, format!("{shown:?}"));
                 }
-                Event::Ended { rest, .. } if !rest.is_empty() => forwarded.cut.push(rest),
-                Event::Connected { .. } | Event::Head { .. } | Event::Ended { .. } => {}
+                TapEvent::Ended { rest, .. } if !rest.is_empty() => forwarded.cut.push(rest),
+                TapEvent::Connected { .. } | TapEvent::Head { .. } | TapEvent::Ended { .. } => {}
             }
         }
         forwarded
     }
 
-    fn of(&self, client: Ipv4Addr) -> &[(Request, Vec<u8>)] {
+    fn of(&self, client: Ipv4Addr) -> &[(WireRequest, Vec<u8>)] {
         self.whole.get(&client).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-fn client_of(request: &Request) -> Option<Ipv4Addr> {
+fn client_of(request: &WireRequest) -> Option<Ipv4Addr> {
     let values: Vec<&[u8]> = request.fields.all("x-forwarded-for").collect();
     let [value] = values[..] else {
         return None;
@@ -111,11 +111,11 @@ fn client_of(request: &Request) -> Option<Ipv4Addr> {
     String::from_utf8_lossy(value).parse().ok()
 }
 
-fn judge_ending(case: &Case, attempt: &Attempt, found: &mut Vec<String>) {
+fn judge_ending(case: &FramingCase, attempt: &Attempt, found: &mut Vec<String>) {
     match &attempt.outcome.ending {
-        Ending::Hung => found.push("neither an answer nor an end".into()),
-        Ending::Bad(why) => found.push(format!("the client got no HTTP: {why}")),
-        Ending::Open | Ending::Ended(_) => {}
+        AttemptEnd::Hung => found.push("neither an answer nor an end".into()),
+        AttemptEnd::Bad(why) => found.push(format!("the client got no HTTP: {why}")),
+        AttemptEnd::Open | AttemptEnd::Ended(_) => {}
     }
     if attempt.outcome.is_pushed && case.expect != Expect::Any {
         found.push("no last word before the client's end".into());
@@ -123,10 +123,10 @@ fn judge_ending(case: &Case, attempt: &Attempt, found: &mut Vec<String>) {
 }
 
 fn judge_expectation(
-    case: &Case,
-    plan: &Plan,
+    case: &FramingCase,
+    plan: &RequestCasePlan,
     attempt: &Attempt,
-    messages: &[(Request, Vec<u8>)],
+    messages: &[(WireRequest, Vec<u8>)],
     found: &mut Vec<String>,
 ) {
     let statuses = statuses(attempt);
@@ -161,7 +161,7 @@ fn judge_expectation(
             if refusals.is_empty() && attempt.segments == Segments::Whole {
                 found.push(format!("rejected without a status: {:?}", attempt.outcome.ending));
             }
-            if attempt.outcome.ending == Ending::Open {
+            if attempt.outcome.ending == AttemptEnd::Open {
                 found.push("rejected, yet the connection stays open".into());
             }
         }
@@ -178,7 +178,7 @@ fn judge_expectation(
 }
 
 /// Every answer of the origin must be to this client's own request.
-fn judge_answers(attempt: &Attempt, messages: &[(Request, Vec<u8>)], found: &mut Vec<String>) {
+fn judge_answers(attempt: &Attempt, messages: &[(WireRequest, Vec<u8>)], found: &mut Vec<String>) {
     let answers = attempt.outcome.answers.iter().filter(|answer| answer.status == 200);
     for (index, answer) in answers.enumerate() {
         let client = answer.fields.text("x-tap-client");
@@ -196,7 +196,7 @@ fn judge_answers(attempt: &Attempt, messages: &[(Request, Vec<u8>)], found: &mut
 }
 
 /// What a strict reader finds in the case is what arrives.
-fn judge_content(plan: &Plan, messages: &[(Request, Vec<u8>)], found: &mut Vec<String>) {
+fn judge_content(plan: &RequestCasePlan, messages: &[(WireRequest, Vec<u8>)], found: &mut Vec<String>) {
     for (index, (sent, (got, _))) in plan.messages.iter().zip(messages).enumerate() {
         let is_of_handshake =
             |name: &str| name.starts_with("sec-websocket-") || name.starts_with("websocket-");
@@ -221,9 +221,9 @@ fn judge_content(plan: &Plan, messages: &[(Request, Vec<u8>)], found: &mut Vec<S
 /// However a case is cut, the same comes of it.
 fn judge_same(
     whole: &Attempt,
-    whole_messages: &[(Request, Vec<u8>)],
+    whole_messages: &[(WireRequest, Vec<u8>)],
     attempt: &Attempt,
-    messages: &[(Request, Vec<u8>)],
+    messages: &[(WireRequest, Vec<u8>)],
     found: &mut Vec<String>,
 ) {
     let (wanted, got) = (statuses(whole), statuses(attempt));
@@ -242,7 +242,7 @@ fn judge_same(
     }
 }
 
-fn is_same_message(a: &Request, b: &Request) -> bool {
+fn is_same_message(a: &WireRequest, b: &WireRequest) -> bool {
     (&a.method, &a.target, &a.body, a.host()) == (&b.method, &b.target, &b.body, b.host())
 }
 
@@ -251,11 +251,11 @@ fn statuses(attempt: &Attempt) -> Vec<u16> {
 }
 
 async fn judge_by_panel(
-    case: &Case,
+    case: &FramingCase,
     attempt: &Attempt,
-    messages: &[(Request, Vec<u8>)],
+    messages: &[(WireRequest, Vec<u8>)],
     panel: &mut Panel,
-    report: &mut Report,
+    report: &mut DriveReport,
 ) -> Result<()> {
     for (request, raw) in messages {
         let verdict = panel.judge_whole(&without_address(raw), &SeenMessage::from(request)).await?;

@@ -8,45 +8,45 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::task::JoinSet;
 
-use super::finding::Report;
+use super::finding::DriveReport;
 use super::plan::Cuts;
-use crate::corpus::{Case, Expect};
-use crate::origin::{Gate, Script, Step, TapOrigin, response};
+use crate::corpus::{Expect, FramingCase};
+use crate::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use crate::place;
-use crate::wire::{Client, Next, Reading, Response, Segments, read_response};
+use crate::wire::{ClientEvent, ParseOutcome, Segments, WireClient, WireResponse, read_response};
 
 /// Drives response cases through lanes: a lane is an origin of its own behind a path of its own.
 #[derive(Debug)]
 pub struct ResponseDriver {
-    cases: Vec<Case>,
+    cases: Vec<FramingCase>,
     cuts: Cuts,
     next: AtomicUsize,
 }
 
 /// An origin that answers with the case in hand, or with a canary.
 #[derive(Debug)]
-pub struct Lane {
+pub struct OriginLane {
     origin: TapOrigin,
-    script: Arc<Mutex<Vec<Step>>>,
+    script: Arc<Mutex<Vec<ScriptStep>>>,
     prefix: String,
 }
 
 /// How many lanes there are.
 pub const LANES: usize = 12;
 
-impl Lane {
+impl OriginLane {
     /// Starts the origin of lane `number`.
     ///
     /// # Errors
     /// When no socket can be bound.
     pub async fn start(number: usize) -> Result<Self> {
-        let script: Arc<Mutex<Vec<Step>>> = Arc::default();
+        let script: Arc<Mutex<Vec<ScriptStep>>> = Arc::default();
         let steps = Arc::clone(&script);
         let origin = TapOrigin::with(move |asked| {
             if asked.request.target.ends_with(b"/case") {
-                return Script::steps(steps.lock().unwrap_or_else(PoisonError::into_inner).clone());
+                return OriginScript::steps(steps.lock().unwrap_or_else(PoisonError::into_inner).clone());
             }
-            Script::send(response(200, "X-Canary: 1\r\n", &asked.request.target))
+            OriginScript::send(response(200, "X-Canary: 1\r\n", &asked.request.target))
         })
         .await?;
         Ok(Self { origin, script, prefix: format!("/lane{number}") })
@@ -64,7 +64,7 @@ impl Lane {
 }
 
 /// The configuration of a gateway with a route and a cluster for each lane.
-pub fn lanes_config(lanes: &[Lane]) -> String {
+pub fn lanes_config(lanes: &[OriginLane]) -> String {
     let (mut routes, mut clusters) = (String::new(), String::new());
     for (number, lane) in lanes.iter().enumerate() {
         routes += &format!("  - {{match: {{path: {{prefix: {}/}}}}, cluster: lane{number}}}\n", lane.prefix);
@@ -77,7 +77,7 @@ pub fn lanes_config(lanes: &[Lane]) -> String {
 
 impl ResponseDriver {
     /// A driver of `cases`.
-    pub fn new(cases: Vec<Case>, cuts: Cuts) -> Self {
+    pub fn new(cases: Vec<FramingCase>, cuts: Cuts) -> Self {
         Self { cases, cuts, next: AtomicUsize::new(0) }
     }
 
@@ -85,13 +85,13 @@ impl ResponseDriver {
     ///
     /// # Errors
     /// When the gateway refuses connections.
-    pub async fn run(self, gateway: SocketAddr, lanes: Vec<Lane>) -> Result<Report> {
+    pub async fn run(self, gateway: SocketAddr, lanes: Vec<OriginLane>) -> Result<DriveReport> {
         let driver = Arc::new(self);
         let mut running = JoinSet::new();
         for lane in lanes {
             running.spawn(Arc::clone(&driver).run_lane(gateway, lane));
         }
-        let mut report = Report { cases: driver.cases.len(), ..Report::default() };
+        let mut report = DriveReport { cases: driver.cases.len(), ..DriveReport::default() };
         while let Some(lane) = running.join_next().await {
             let lane = lane.context("a lane panicked")??;
             report.attempts += lane.attempts;
@@ -101,8 +101,8 @@ impl ResponseDriver {
         Ok(report)
     }
 
-    async fn run_lane(self: Arc<Self>, gateway: SocketAddr, lane: Lane) -> Result<Report> {
-        let mut report = Report::default();
+    async fn run_lane(self: Arc<Self>, gateway: SocketAddr, lane: OriginLane) -> Result<DriveReport> {
+        let mut report = DriveReport::default();
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(case) = self.cases.get(index) else {
@@ -114,9 +114,9 @@ impl ResponseDriver {
                 let mut is_hung = false;
                 match attempt(gateway, &lane, case, segments).await {
                     Ok(seen) => {
-                        is_hung = matches!(seen, Seen::Hung);
+                        is_hung = matches!(seen, CaseResponse::Hung);
                         report.forwarded +=
-                            usize::from(matches!(&seen, Seen::Whole(answer) if answer.status < 500));
+                            usize::from(matches!(&seen, CaseResponse::Whole(answer) if answer.status < 500));
                         judge(case, &seen, &mut found);
                     }
                     Err(error) => found.push(format!("{error:#}")),
@@ -138,24 +138,29 @@ impl ResponseDriver {
 
 /// What the client saw of the case.
 #[derive(Debug)]
-enum Seen {
-    Whole(Response),
-    Cut(Option<Response>),
+enum CaseResponse {
+    Whole(WireResponse),
+    Cut(Option<WireResponse>),
     Bad(String),
     Hung,
 }
 
-async fn attempt(gateway: SocketAddr, lane: &Lane, case: &Case, segments: Segments) -> Result<Seen> {
+async fn attempt(
+    gateway: SocketAddr,
+    lane: &OriginLane,
+    case: &FramingCase,
+    segments: Segments,
+) -> Result<CaseResponse> {
     let sent = Gate::default();
     *lane.script.lock().unwrap_or_else(PoisonError::into_inner) = steps(case, segments, &sent);
-    let mut client = Client::connect(gateway).await?;
+    let mut client = WireClient::connect(gateway).await?;
     let target = format!("{}/case", lane.prefix);
     client.send(format!("{} {target} HTTP/1.1\r\nHost: a.example\r\n\r\n", case.method)).await?;
     let seen = match tokio::time::timeout(LIMIT, client.next(&case.method)).await {
-        Ok(Next::Answer(answer)) => Seen::Whole(answer.response),
-        Ok(Next::Ended { partial, .. }) => Seen::Cut(partial.map(|partial| *partial)),
-        Ok(Next::Bad(why)) => Seen::Bad(why),
-        Err(_) => Seen::Hung,
+        Ok(ClientEvent::Answer(answer)) => CaseResponse::Whole(answer.response),
+        Ok(ClientEvent::Ended { partial, .. }) => CaseResponse::Cut(partial.map(|partial| *partial)),
+        Ok(ClientEvent::Bad(why)) => CaseResponse::Bad(why),
+        Err(_) => CaseResponse::Hung,
     };
     // The gateway may have closed the link before all was sent; then the gate stays shut and nothing can follow.
     let _ = tokio::time::timeout(AFTER, sent.opened()).await;
@@ -165,52 +170,54 @@ async fn attempt(gateway: SocketAddr, lane: &Lane, case: &Case, segments: Segmen
 /// The origin sends the case; unless a strict reader finds a whole response in front, it closes behind it.
 ///
 /// The gate opens when all of it was sent: whatever follows a whole response was there before the next request.
-fn steps(case: &Case, segments: Segments, sent: &Gate) -> Vec<Step> {
-    let mut steps = vec![Step::SendIn(case.raw.clone(), segments), Step::Open(sent.clone())];
+fn steps(case: &FramingCase, segments: Segments, sent: &Gate) -> Vec<ScriptStep> {
+    let mut steps = vec![ScriptStep::SendIn(case.raw.clone(), segments), ScriptStep::Open(sent.clone())];
     if strictly(case).is_none_or(|(response, _)| !response.is_keep_alive()) {
-        steps.push(Step::Close);
+        steps.push(ScriptStep::Close);
     }
     steps
 }
 
 /// The final response that a strict reader finds in a case, and how many bytes follow it.
-fn strictly(case: &Case) -> Option<(Response, usize)> {
+fn strictly(case: &FramingCase) -> Option<(WireResponse, usize)> {
     let mut rest = &case.raw[..];
     loop {
         match read_response(rest, case.method.as_bytes(), true) {
-            Reading::Whole { message, length } => {
+            ParseOutcome::Whole { message, length } => {
                 rest = &rest[length..];
                 if !message.is_interim() {
                     return Some((*message, rest.len()));
                 }
             }
-            Reading::Partial { .. } | Reading::Bad(_) => return None,
+            ParseOutcome::Partial { .. } | ParseOutcome::Bad(_) => return None,
         }
     }
 }
 
-async fn sing(gateway: SocketAddr, lane: &Lane) -> Result<()> {
+async fn sing(gateway: SocketAddr, lane: &OriginLane) -> Result<()> {
     let target = format!("{}/canary/{}", lane.prefix, place::next_number());
-    let mut client = Client::connect(gateway).await?;
+    let mut client = WireClient::connect(gateway).await?;
     let answer = client.exchange(format!("GET {target} HTTP/1.1\r\nHost: canary.example\r\n\r\n")).await?;
     anyhow::ensure!(answer.status == 200 && answer.text() == target, "{} {:?}", answer.status, answer.text());
     Ok(())
 }
 
-fn judge(case: &Case, seen: &Seen, found: &mut Vec<String>) {
+fn judge(case: &FramingCase, seen: &CaseResponse, found: &mut Vec<String>) {
     match seen {
-        Seen::Hung => found.push("no answer".into()),
-        Seen::Bad(why) => found.push(format!("the client got no HTTP: {why}")),
-        Seen::Cut(None) if case.expect == Expect::Any => {}
-        Seen::Cut(None) => found.push("the connection ended without a status".into()),
-        Seen::Cut(Some(_)) if case.expect == Expect::Accept => found.push("to be accepted, yet cut".into()),
-        Seen::Cut(Some(_)) => {}
-        Seen::Whole(answer) if is_local(answer) => {
+        CaseResponse::Hung => found.push("no answer".into()),
+        CaseResponse::Bad(why) => found.push(format!("the client got no HTTP: {why}")),
+        CaseResponse::Cut(None) if case.expect == Expect::Any => {}
+        CaseResponse::Cut(None) => found.push("the connection ended without a status".into()),
+        CaseResponse::Cut(Some(_)) if case.expect == Expect::Accept => {
+            found.push("to be accepted, yet cut".into())
+        }
+        CaseResponse::Cut(Some(_)) => {}
+        CaseResponse::Whole(answer) if is_local(answer) => {
             if case.expect == Expect::Accept {
                 found.push(format!("to be accepted, yet answered {}", answer.status));
             }
         }
-        Seen::Whole(answer) => {
+        CaseResponse::Whole(answer) => {
             if case.expect == Expect::Reject {
                 found.push(format!("to be rejected, yet passed on: {} {:?}", answer.status, answer.text()));
             }
@@ -224,11 +231,11 @@ fn judge(case: &Case, seen: &Seen, found: &mut Vec<String>) {
 }
 
 /// Whether the gateway gave this answer itself: the cases never carry 502 or 504.
-fn is_local(answer: &Response) -> bool {
+fn is_local(answer: &WireResponse) -> bool {
     matches!(answer.status, 502 | 504)
 }
 
-fn judge_content(sent: &Response, got: &Response, found: &mut Vec<String>) {
+fn judge_content(sent: &WireResponse, got: &WireResponse, found: &mut Vec<String>) {
     if sent.status != got.status || sent.body != got.body {
         found.push(format!(
             "altered: {} {:?} became {} {:?}",
@@ -254,7 +261,7 @@ fn judge_content(sent: &Response, got: &Response, found: &mut Vec<String>) {
 }
 
 /// Whether a field need not arrive as it was sent: it frames, is the connection's own, or says nothing in a response.
-fn is_hop_by_hop(name: &str, sent: &Response) -> bool {
+fn is_hop_by_hop(name: &str, sent: &WireResponse) -> bool {
     const NAMES: [&str; 7] = [
         "connection",
         "keep-alive",

@@ -6,10 +6,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::{MODULES, SCRIPTS, module_in_head, script};
-use crate::gateway::{Gateway, Launch};
+use crate::gateway::{Launch, TestGateway};
 use crate::origin::TapOrigin;
 use crate::place::TempDir;
-use crate::site::Site;
+use crate::site::GatewayConfigBuilder;
 use crate::wasm;
 
 /// A filter that fails where a request under its path says `x-evil`.
@@ -29,7 +29,7 @@ pub struct EvilFilter {
 #[derive(Debug)]
 pub struct EvilSite {
     /// It has one worker.
-    pub gateway: Gateway,
+    pub gateway: TestGateway,
     /// Those that fail.
     pub filters: Vec<EvilFilter>,
     _folder: TempDir,
@@ -43,7 +43,7 @@ impl EvilSite {
     /// When it does not start.
     pub async fn start(cpu_ms: u32) -> Result<Self> {
         let folder = TempDir::new("evil")?;
-        let mut site = Filters::default();
+        let mut site = EvilFilterConfig::default();
         site.define_good(&folder)?;
         for (index, (told, code)) in SCRIPTS.iter().enumerate() {
             let source = script(code).replace('\n', "\n        ");
@@ -72,12 +72,12 @@ impl EvilSite {
 
 /// Filters as they stand in the configuration.
 #[derive(Debug, Default)]
-struct Filters {
+struct EvilFilterConfig {
     text: String,
     evil: Vec<EvilFilter>,
 }
 
-impl Filters {
+impl EvilFilterConfig {
     fn define_good(&mut self, folder: &TempDir) -> Result<()> {
         let mark = r#"(func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32)
             (drop (call $replace (i32.const 2) `x-module` `ok`)) (i32.const 0))"#;
@@ -99,9 +99,9 @@ impl Filters {
     }
 
     /// A rule for each filter that fails, and one for all others.
-    fn site(&self) -> Site {
+    fn site(&self) -> GatewayConfigBuilder {
         let names: Vec<&str> = self.evil.iter().map(|filter| filter.name.as_str()).collect();
-        let mut site = Site::new()
+        let mut site = GatewayConfigBuilder::new()
             .top(&format!("filters:\n{}", self.text))
             .listener(&format!("filters: [good-script, good-module, {}]", names.join(", ")))
             .without_default_rule();

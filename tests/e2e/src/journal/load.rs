@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 
 use super::message::{Numbers, answer_body, hash_of, is_post, request_body, write_request};
-use crate::wire::{Client, Next};
+use crate::wire::{ClientEvent, WireClient};
 
 /// A load to be put on a gateway.
 #[derive(Clone, Copy, Debug)]
@@ -24,15 +24,15 @@ pub struct Load {
 
 /// A load that is running on a thread of its own.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningLoad {
     stop: Arc<AtomicBool>,
     sent: Arc<AtomicU64>,
-    thread: JoinHandle<Vec<Sent>>,
+    thread: JoinHandle<Vec<ClientJournalEntry>>,
 }
 
 /// A request as its client knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct ClientJournalEntry {
     /// Its number.
     pub id: u64,
     /// Whether it was a POST.
@@ -40,12 +40,12 @@ pub struct Sent {
     /// The hash of its body.
     pub hash: u64,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: RequestOutcome,
 }
 
 /// What came of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// Answered by the origin, as it should be.
     Answered,
     /// Answered with another status than the origin gives.
@@ -68,7 +68,7 @@ pub enum Outcome {
 
 impl Load {
     /// Starts the load.
-    pub fn start(self) -> Running {
+    pub fn start(self) -> RunningLoad {
         let (stop, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (stopping, sending) = (Arc::clone(&stop), Arc::clone(&sent));
         let thread = std::thread::spawn(move || {
@@ -79,7 +79,7 @@ impl Load {
             runtime.block_on(async move {
                 let mut lanes = tokio::task::JoinSet::new();
                 for number in 0..self.connections {
-                    let lane = Lane {
+                    let lane = JournalLoadWorker {
                         gateway: self.gateway,
                         numbers: Numbers::new(self.seed ^ (u64::from(number) << 32)),
                         stop: Arc::clone(&stopping),
@@ -91,11 +91,11 @@ impl Load {
                 lanes.join_all().await.into_iter().flatten().collect()
             })
         });
-        Running { stop, sent, thread }
+        RunningLoad { stop, sent, thread }
     }
 }
 
-impl Running {
+impl RunningLoad {
     /// How many requests were begun.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
@@ -120,14 +120,14 @@ impl Running {
     ///
     /// # Errors
     /// When the load panicked.
-    pub fn stop(self) -> Result<Vec<Sent>> {
+    pub fn stop(self) -> Result<Vec<ClientJournalEntry>> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| anyhow!("the load panicked"))
     }
 }
 
 /// One connection at a time.
-struct Lane {
+struct JournalLoadWorker {
     gateway: SocketAddr,
     numbers: Numbers,
     stop: Arc<AtomicBool>,
@@ -135,18 +135,18 @@ struct Lane {
     out: Vec<u8>,
 }
 
-impl Lane {
-    async fn run(mut self) -> Vec<Sent> {
+impl JournalLoadWorker {
+    async fn run(mut self) -> Vec<ClientJournalEntry> {
         let mut journal = Vec::new();
-        let mut connection: Option<(Client, u64)> = None;
+        let mut connection: Option<(WireClient, u64)> = None;
         while !self.stop.load(Ordering::Relaxed) {
             let id = self.next.fetch_add(1, Ordering::Relaxed);
             let (mut client, used) = match connection.take() {
                 Some(open) => open,
-                None => match Client::connect(self.gateway).await {
+                None => match WireClient::connect(self.gateway).await {
                     Ok(client) => (client, 0),
                     Err(_) => {
-                        journal.push(sent(id, 0, Outcome::Refused));
+                        journal.push(sent(id, 0, RequestOutcome::Refused));
                         tokio::time::sleep(POLL).await;
                         continue;
                     }
@@ -166,7 +166,12 @@ impl Lane {
         journal
     }
 
-    async fn exchange(&mut self, client: &mut Client, id: u64, is_reused: bool) -> (u64, Outcome, bool) {
+    async fn exchange(
+        &mut self,
+        client: &mut WireClient,
+        id: u64,
+        is_reused: bool,
+    ) -> (u64, RequestOutcome, bool) {
         let body = request_body(id);
         let hash = hash_of(&body);
         write_request(id, &body, &mut self.out);
@@ -174,34 +179,38 @@ impl Lane {
         let _ = client.send(&self.out).await;
         let method = if is_post(id) { "POST" } else { "GET" };
         let Ok(next) = tokio::time::timeout(ANSWER_MAX, client.next(method)).await else {
-            return (hash, Outcome::Late, false);
+            return (hash, RequestOutcome::Late, false);
         };
         let answer = match next {
-            Next::Answer(answer) => answer.response,
-            Next::Ended { partial: Some(_), .. } | Next::Bad(_) => return (hash, Outcome::Cut, false),
-            Next::Ended { partial: None, .. } if !client.unused().is_empty() => {
-                return (hash, Outcome::Cut, false);
+            ClientEvent::Answer(answer) => answer.response,
+            ClientEvent::Ended { partial: Some(_), .. } | ClientEvent::Bad(_) => {
+                return (hash, RequestOutcome::Cut, false);
             }
-            Next::Ended { partial: None, .. } if is_reused => return (hash, Outcome::ResetReused, false),
-            Next::Ended { partial: None, .. } => return (hash, Outcome::Reset, false),
+            ClientEvent::Ended { partial: None, .. } if !client.unused().is_empty() => {
+                return (hash, RequestOutcome::Cut, false);
+            }
+            ClientEvent::Ended { partial: None, .. } if is_reused => {
+                return (hash, RequestOutcome::ResetReused, false);
+            }
+            ClientEvent::Ended { partial: None, .. } => return (hash, RequestOutcome::Reset, false),
         };
         let may_go_on = answer.is_keep_alive();
         if answer.status != 200 {
-            return (hash, Outcome::Status(answer.status), may_go_on);
+            return (hash, RequestOutcome::Status(answer.status), may_go_on);
         }
         let outcome = if answer.fields.text("x-id") != id.to_string() {
-            Outcome::Crossed
+            RequestOutcome::Crossed
         } else if answer.fields.text("x-hash") != format!("{hash:x}") || answer.body != answer_body(id) {
-            Outcome::Altered
+            RequestOutcome::Altered
         } else {
-            Outcome::Answered
+            RequestOutcome::Answered
         };
         (hash, outcome, may_go_on)
     }
 }
 
-fn sent(id: u64, hash: u64, outcome: Outcome) -> Sent {
-    Sent { id, is_post: is_post(id), hash, outcome }
+fn sent(id: u64, hash: u64, outcome: RequestOutcome) -> ClientJournalEntry {
+    ClientJournalEntry { id, is_post: is_post(id), hash, outcome }
 }
 
 const POLL: Duration = Duration::from_millis(5);

@@ -6,8 +6,8 @@ mod origin;
 mod relay;
 mod verdict;
 
-pub use load::{Load, Outcome, Running, Sent};
+pub use load::{ClientJournalEntry, Load, RequestOutcome, RunningLoad};
 pub use message::{Numbers, hash_of};
-pub use origin::{JournalOrigin, Seen};
-pub use relay::{Plant, Relay};
-pub use verdict::Verdict;
+pub use origin::{JournalOrigin, OriginJournalEntry};
+pub use relay::{FaultyRelay, Plant};
+pub use verdict::JournalSummary;

@@ -10,11 +10,11 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::message::{hash_of, write_answer};
 use crate::place;
-use crate::wire::{DEADLINE, Reading, Request, read_request};
+use crate::wire::{DEADLINE, ParseOutcome, WireRequest, read_request};
 
 /// What the origin saw of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct OriginJournalEntry {
     /// How often it came whole.
     pub count: u32,
     /// The hash of its body when it last came.
@@ -30,7 +30,7 @@ pub struct JournalOrigin {
 
 #[derive(Debug, Default)]
 struct Journal {
-    seen: HashMap<u64, Seen>,
+    seen: HashMap<u64, OriginJournalEntry>,
     foreign: u64,
 }
 
@@ -70,7 +70,7 @@ impl JournalOrigin {
     }
 
     /// What it saw, by the number of the request, and how many requests it could not number.
-    pub fn seen(&self) -> (HashMap<u64, Seen>, u64) {
+    pub fn seen(&self) -> (HashMap<u64, OriginJournalEntry>, u64) {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         (journal.seen.clone(), journal.foreign)
     }
@@ -82,18 +82,18 @@ async fn serve(mut stream: TcpStream, journal: Arc<Mutex<Journal>>) {
     let (mut buffer, mut answer) = (Vec::with_capacity(16 * 1024), Vec::new());
     loop {
         match read_request(&buffer) {
-            Reading::Whole { message, length } => {
+            ParseOutcome::Whole { message, length } => {
                 buffer.drain(..length);
                 note(&message, &journal, &mut answer);
                 if stream.write_all(&answer).await.is_err() {
                     return;
                 }
             }
-            Reading::Partial { .. } => match stream.read_buf(&mut buffer).await {
+            ParseOutcome::Partial { .. } => match stream.read_buf(&mut buffer).await {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             },
-            Reading::Bad(_) => {
+            ParseOutcome::Bad(_) => {
                 journal.lock().unwrap_or_else(PoisonError::into_inner).foreign += 1;
                 return;
             }
@@ -101,7 +101,7 @@ async fn serve(mut stream: TcpStream, journal: Arc<Mutex<Journal>>) {
     }
 }
 
-fn note(request: &Request, journal: &Mutex<Journal>, answer: &mut Vec<u8>) {
+fn note(request: &WireRequest, journal: &Mutex<Journal>, answer: &mut Vec<u8>) {
     let hash = hash_of(&request.body);
     let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(id) = number_of(request) else {
@@ -115,6 +115,6 @@ fn note(request: &Request, journal: &Mutex<Journal>, answer: &mut Vec<u8>) {
     write_answer(id, hash, answer);
 }
 
-fn number_of(request: &Request) -> Option<u64> {
+fn number_of(request: &WireRequest) -> Option<u64> {
     std::str::from_utf8(request.target.strip_prefix(b"/j/")?).ok()?.parse().ok()
 }

@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 use crate::place;
-use crate::wire::{Client, Reading, Request, read_request};
+use crate::wire::{ParseOutcome, WireClient, WireRequest, read_request};
 
 /// What the relay does wrong, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,18 +35,18 @@ pub enum Plant {
 
 /// A running relay.
 #[derive(Debug)]
-pub struct Relay {
+pub struct FaultyRelay {
     address: SocketAddr,
     accepting: JoinHandle<()>,
 }
 
-struct Shared {
+struct RelayState {
     origin: SocketAddr,
     plant: Plant,
     count: AtomicU64,
 }
 
-impl Relay {
+impl FaultyRelay {
     /// Starts a relay to `origin` with a fault.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Relay {
     pub async fn start(origin: SocketAddr, plant: Plant) -> Result<Self> {
         let listener = TcpListener::bind(place::free_address()?).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { origin, plant, count: AtomicU64::new(0) });
+        let shared = Arc::new(RelayState { origin, plant, count: AtomicU64::new(0) });
         let accepting = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
@@ -70,46 +70,46 @@ impl Relay {
     }
 }
 
-impl Drop for Relay {
+impl Drop for FaultyRelay {
     fn drop(&mut self) {
         self.accepting.abort();
     }
 }
 
-async fn serve(mut stream: TcpStream, shared: Arc<Shared>) -> Result<()> {
-    let mut link = Client::connect(shared.origin).await?;
+async fn serve(mut stream: TcpStream, shared: Arc<RelayState>) -> Result<()> {
+    let mut link = WireClient::connect(shared.origin).await?;
     let mut buffer = Vec::new();
     loop {
         match read_request(&buffer) {
-            Reading::Whole { message, length } => {
+            ParseOutcome::Whole { message, length } => {
                 let raw: Vec<u8> = buffer.drain(..length).collect();
                 let is_planted = shared.is_time(&message);
                 relay(&mut stream, &mut link, &shared, is_planted.then_some(shared.plant), &message, raw)
                     .await?;
             }
-            Reading::Partial { .. } => {
+            ParseOutcome::Partial { .. } => {
                 if stream.read_buf(&mut buffer).await? == 0 {
                     return Ok(());
                 }
             }
-            Reading::Bad(why) => bail!(why),
+            ParseOutcome::Bad(why) => bail!(why),
         }
     }
 }
 
-impl Shared {
+impl RelayState {
     /// The fault comes with the hundredth POST that has a body.
-    fn is_time(&self, request: &Request) -> bool {
+    fn is_time(&self, request: &WireRequest) -> bool {
         request.body.len() > 16 && self.count.fetch_add(1, Ordering::Relaxed) == 100
     }
 }
 
 async fn relay(
     stream: &mut TcpStream,
-    link: &mut Client,
-    shared: &Shared,
+    link: &mut WireClient,
+    shared: &RelayState,
     plant: Option<Plant>,
-    request: &Request,
+    request: &WireRequest,
     mut raw: Vec<u8>,
 ) -> Result<()> {
     match plant {
@@ -122,7 +122,7 @@ async fn relay(
             }
         }
         Some(Plant::Duplicate) => {
-            let mut other = Client::connect(shared.origin).await?;
+            let mut other = WireClient::connect(shared.origin).await?;
             other.send(&raw).await?;
             other.answer("POST").await?;
         }
@@ -151,7 +151,7 @@ async fn relay(
     if plant == Some(Plant::CloseIdle) { bail!("planted") } else { Ok(()) }
 }
 
-fn write(answer: &crate::wire::Response) -> Vec<u8> {
+fn write(answer: &crate::wire::WireResponse) -> Vec<u8> {
     let fields =
         format!("X-Id: {}\r\nX-Hash: {}\r\n", answer.fields.text("x-id"), answer.fields.text("x-hash"));
     crate::origin::response(answer.status, &fields, &answer.body)

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use super::load::{Outcome, Sent};
-use super::origin::Seen;
+use super::load::{ClientJournalEntry, RequestOutcome};
+use super::origin::OriginJournalEntry;
 
 /// What became of all requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct JournalSummary {
     /// Requests that were sent.
     pub sent: u64,
     /// Requests that came once and were answered.
@@ -26,16 +26,16 @@ pub struct Verdict {
     /// Requests at the origin that nobody sent.
     pub foreign: u64,
     /// Requests that were not answered as they should be, by outcome.
-    pub failed: BTreeMap<Outcome, u64>,
+    pub failed: BTreeMap<RequestOutcome, u64>,
     /// Requests that failed though they came.
     pub unanswered: u64,
     /// The first requests with something wrong.
     pub examples: Vec<String>,
 }
 
-impl Verdict {
+impl JournalSummary {
     /// Joins what clients sent and what the origin saw.
-    pub fn join(sent: &[Sent], seen: &HashMap<u64, Seen>, foreign: u64) -> Self {
+    pub fn join(sent: &[ClientJournalEntry], seen: &HashMap<u64, OriginJournalEntry>, foreign: u64) -> Self {
         let mut verdict = Self { sent: sent.len() as u64, foreign, ..Self::default() };
         for one in sent {
             let seen = seen.get(&one.id).copied().unwrap_or_default();
@@ -50,23 +50,23 @@ impl Verdict {
         verdict
     }
 
-    fn judge(&mut self, one: &Sent, seen: Seen) -> bool {
-        let mut is_clean = one.outcome == Outcome::Answered;
+    fn judge(&mut self, one: &ClientJournalEntry, seen: OriginJournalEntry) -> bool {
+        let mut is_clean = one.outcome == RequestOutcome::Answered;
         match one.outcome {
-            Outcome::Answered => {}
-            Outcome::Crossed => self.crossed += 1,
-            Outcome::Altered => self.altered += 1,
-            Outcome::Status(_)
-            | Outcome::Cut
-            | Outcome::Refused
-            | Outcome::Reset
-            | Outcome::ResetReused
-            | Outcome::Late => {
+            RequestOutcome::Answered => {}
+            RequestOutcome::Crossed => self.crossed += 1,
+            RequestOutcome::Altered => self.altered += 1,
+            RequestOutcome::Status(_)
+            | RequestOutcome::Cut
+            | RequestOutcome::Refused
+            | RequestOutcome::Reset
+            | RequestOutcome::ResetReused
+            | RequestOutcome::Late => {
                 *self.failed.entry(one.outcome).or_default() += 1;
                 self.unanswered += u64::from(seen.count > 0);
             }
         }
-        if seen.count == 0 && one.outcome == Outcome::Answered {
+        if seen.count == 0 && one.outcome == RequestOutcome::Answered {
             self.lost += 1;
             is_clean = false;
         }
@@ -74,7 +74,7 @@ impl Verdict {
             *(if one.is_post { &mut self.duplicated } else { &mut self.repeated }) += 1;
             is_clean &= !one.is_post;
         }
-        if seen.count > 0 && seen.hash != one.hash && one.outcome != Outcome::Altered {
+        if seen.count > 0 && seen.hash != one.hash && one.outcome != RequestOutcome::Altered {
             self.altered += 1;
             is_clean = false;
         }
@@ -87,7 +87,7 @@ impl Verdict {
     }
 
     /// How many requests ended with `outcome`.
-    pub fn count(&self, outcome: Outcome) -> u64 {
+    pub fn count(&self, outcome: RequestOutcome) -> u64 {
         self.failed.get(&outcome).copied().unwrap_or_default()
     }
 
@@ -102,7 +102,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for JournalSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -5,5 +5,5 @@ mod report;
 mod run;
 
 pub use format::{Check, Mutant, read_mutants};
-pub use report::Report;
-pub use run::{Outcome, Workshop, describe};
+pub use report::MutantReport;
+pub use run::{MutantOutcome, Workshop, describe};

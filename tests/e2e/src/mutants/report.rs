@@ -4,26 +4,26 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use super::format::Mutant;
-use super::run::Outcome;
+use super::run::MutantOutcome;
 
 /// What became of each fault of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
-    rows: Vec<Row>,
+pub struct MutantReport {
+    rows: Vec<MutantRow>,
 }
 
 #[derive(Clone, Debug)]
-struct Row {
+struct MutantRow {
     name: String,
     what: String,
-    outcome: Outcome,
+    outcome: MutantOutcome,
     took: Duration,
 }
 
-impl Report {
+impl MutantReport {
     /// Adds what became of `mutant`.
-    pub fn add(&mut self, mutant: &Mutant, outcome: Outcome, took: Duration) {
-        self.rows.push(Row { name: mutant.name.clone(), what: mutant.what.clone(), outcome, took });
+    pub fn add(&mut self, mutant: &Mutant, outcome: MutantOutcome, took: Duration) {
+        self.rows.push(MutantRow { name: mutant.name.clone(), what: mutant.what.clone(), outcome, took });
     }
 
     /// The line of the last fault that was added.
@@ -44,23 +44,23 @@ impl Report {
     }
 }
 
-impl Row {
+impl MutantRow {
     fn is_noticed(&self) -> bool {
-        matches!(self.outcome, Outcome::Noticed(_))
+        matches!(self.outcome, MutantOutcome::Noticed(_))
     }
 }
 
-impl Display for Report {
+impl Display for MutantReport {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(out, "| fault | what is wrong | verdict |\n|---|---|---|")?;
-        for Row { name, what, outcome, .. } in &self.rows {
+        for MutantRow { name, what, outcome, .. } in &self.rows {
             writeln!(out, "| {name} | {what} | {outcome} |")?;
         }
         Ok(())
     }
 }
 
-impl Display for Outcome {
+impl Display for MutantOutcome {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Noticed(by) => write!(out, "killed by `{by}`"),

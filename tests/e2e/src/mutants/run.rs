@@ -22,7 +22,7 @@ pub struct Workshop {
 
 /// What became of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum MutantOutcome {
     /// This test failed, as it must.
     Noticed(String),
     /// Every test passed.
@@ -37,7 +37,7 @@ pub enum Outcome {
 
 /// How a test went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Run {
+enum TestRunResult {
     Passed,
     Failed,
 }
@@ -92,7 +92,9 @@ impl Workshop {
             }
             self.build(check).await.context("the unchanged tree does not build")?;
             // A machine that was busy for a moment does not make a test red.
-            if self.run(check).await? == Run::Failed && self.run(check).await? == Run::Failed {
+            if self.run(check).await? == TestRunResult::Failed
+                && self.run(check).await? == TestRunResult::Failed
+            {
                 red.push(check);
             }
             done.push(check);
@@ -104,16 +106,16 @@ impl Workshop {
     ///
     /// # Errors
     /// When files or cargo itself cannot be used; what becomes of the fault is no error.
-    pub async fn try_out(&self, mutant: &Mutant, red: &[&Check]) -> Result<Outcome> {
+    pub async fn try_out(&self, mutant: &Mutant, red: &[&Check]) -> Result<MutantOutcome> {
         let checks: Vec<&Check> = mutant.checks.iter().filter(|check| !red.contains(check)).collect();
         if checks.is_empty() {
-            return Ok(Outcome::Red);
+            return Ok(MutantOutcome::Red);
         }
         let path = self.copy.join(&mutant.file);
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let planted = match mutant.plant(&text) {
             Ok(planted) => planted,
-            Err(error) => return Ok(Outcome::NotPlanted(format!("{error:#}"))),
+            Err(error) => return Ok(MutantOutcome::NotPlanted(format!("{error:#}"))),
         };
         std::fs::write(&path, planted)?;
         let outcome = self.try_planted(&checks).await;
@@ -121,16 +123,16 @@ impl Workshop {
         outcome
     }
 
-    async fn try_planted(&self, checks: &[&Check]) -> Result<Outcome> {
+    async fn try_planted(&self, checks: &[&Check]) -> Result<MutantOutcome> {
         for check in checks {
             if let Err(error) = self.build(check).await {
-                return Ok(Outcome::NotCompiled(format!("{error:#}")));
+                return Ok(MutantOutcome::NotCompiled(format!("{error:#}")));
             }
-            if self.run(check).await? == Run::Failed {
-                return Ok(Outcome::Noticed(describe(check)));
+            if self.run(check).await? == TestRunResult::Failed {
+                return Ok(MutantOutcome::Noticed(describe(check)));
             }
         }
-        Ok(Outcome::Survived)
+        Ok(MutantOutcome::Survived)
     }
 
     /// Builds what `check` runs, so that a test that does not compile is not taken for one that fails.
@@ -145,7 +147,7 @@ impl Workshop {
         build_with(cargo).await
     }
 
-    async fn run(&self, check: &Check) -> Result<Run> {
+    async fn run(&self, check: &Check) -> Result<TestRunResult> {
         let mut cargo = self.test(check);
         cargo.stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let child = cargo.spawn().context("cannot start cargo")?;
@@ -156,14 +158,14 @@ impl Workshop {
                 let _ = kill_process_group(group, Signal::KILL);
             }
             // A test that hangs has noticed as well.
-            return Ok(Run::Failed);
+            return Ok(TestRunResult::Failed);
         };
         let output = output?;
         if !output.status.success() {
-            return Ok(Run::Failed);
+            return Ok(TestRunResult::Failed);
         }
         ensure!(passed(&output.stdout) > 0, "no test is named by: {}", describe(check));
-        Ok(Run::Passed)
+        Ok(TestRunResult::Passed)
     }
 
     /// The command that runs `check` in the copy.

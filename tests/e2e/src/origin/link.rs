@@ -8,12 +8,12 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::script::{Script, Step, Wait};
-use super::tap::{Asked, Choose, Event, Log};
-use crate::wire::{End, Reading, Request, SocketDiag, read_request};
+use super::script::{OriginScript, ScriptStep, ScriptTrigger};
+use super::tap::{Choose, Log, TapEvent, TapRequest};
+use crate::wire::{ConnectionEnd, ParseOutcome, SocketDiag, WireRequest, read_request};
 
 /// A connection and what of it is not read into requests yet.
-pub(super) struct Link {
+pub(super) struct TapConnection {
     stream: TcpStream,
     near: SocketAddr,
     far: SocketAddr,
@@ -21,7 +21,7 @@ pub(super) struct Link {
     connection: usize,
     number: usize,
     is_taken: bool,
-    end: Option<End>,
+    end: Option<ConnectionEnd>,
     log: Log,
     choose: Arc<Choose>,
 }
@@ -33,7 +33,7 @@ enum Flow {
     Over,
 }
 
-impl Link {
+impl TapConnection {
     pub(super) fn new(stream: TcpStream, connection: usize, log: Log, choose: Arc<Choose>) -> Self {
         let nobody = SocketAddr::from(([0, 0, 0, 0], 0));
         // Without Nagle's delay each write is seen as it was made.
@@ -53,7 +53,7 @@ impl Link {
     }
 
     /// Serves the connection to its end.
-    pub(super) async fn serve(mut self, greeting: Option<Script>) {
+    pub(super) async fn serve(mut self, greeting: Option<OriginScript>) {
         self.is_taken = true;
         let mut flow = Flow::On;
         if let Some(script) = greeting {
@@ -63,7 +63,7 @@ impl Link {
             flow = self.serve_request().await;
         }
         let rest = std::mem::take(&mut self.buffer);
-        self.log.push(Event::Ended { connection: self.connection, end: self.end, rest });
+        self.log.push(TapEvent::Ended { connection: self.connection, end: self.end, rest });
     }
 
     async fn serve_request(&mut self) -> Flow {
@@ -73,14 +73,14 @@ impl Link {
         };
         let (connection, number) = (self.connection, self.number);
         self.number += 1;
-        self.log.push(Event::Head { connection, request: Box::new(request.clone()) });
-        let mut script = (self.choose)(Asked { request: &request, connection, number });
-        if script.wait == Wait::Request {
+        self.log.push(TapEvent::Head { connection, request: Box::new(request.clone()) });
+        let mut script = (self.choose)(TapRequest { request: &request, connection, number });
+        if script.wait == ScriptTrigger::Request {
             let Some(request) = self.take_request().await else {
                 return Flow::Over;
             };
             // Now that the body is here, the same question may have a fuller answer.
-            script = (self.choose)(Asked { request: &request, connection, number });
+            script = (self.choose)(TapRequest { request: &request, connection, number });
         }
         if self.run(script).await == Flow::Over {
             return Flow::Over;
@@ -88,7 +88,7 @@ impl Link {
         if !self.is_taken && self.take_request().await.is_none() { Flow::Over } else { Flow::On }
     }
 
-    async fn run(&mut self, script: Script) -> Flow {
+    async fn run(&mut self, script: OriginScript) -> Flow {
         for step in script.steps {
             if self.step(step).await == Flow::Over {
                 return Flow::Over;
@@ -97,10 +97,10 @@ impl Link {
         Flow::On
     }
 
-    async fn step(&mut self, step: Step) -> Flow {
+    async fn step(&mut self, step: ScriptStep) -> Flow {
         match step {
-            Step::Send(bytes) => self.send(&bytes).await,
-            Step::SendIn(bytes, segments) => {
+            ScriptStep::Send(bytes) => self.send(&bytes).await,
+            ScriptStep::SendIn(bytes, segments) => {
                 let diag = SocketDiag::open();
                 for piece in segments.of(&bytes) {
                     if self.send(piece).await == Flow::Over {
@@ -112,7 +112,7 @@ impl Link {
                 }
                 Flow::On
             }
-            Step::Drip { bytes, count, every } => {
+            ScriptStep::Drip { bytes, count, every } => {
                 for _ in 0..count {
                     if self.send(&bytes).await == Flow::Over
                         || self.idle_until(tokio::time::sleep(every)).await == Flow::Over
@@ -122,27 +122,27 @@ impl Link {
                 }
                 Flow::On
             }
-            Step::Pause(time) => self.idle_until(tokio::time::sleep(time)).await,
-            Step::AwaitGate(gate) => self.idle_until(gate.opened()).await,
-            Step::Open(gate) => {
+            ScriptStep::Pause(time) => self.idle_until(tokio::time::sleep(time)).await,
+            ScriptStep::AwaitGate(gate) => self.idle_until(gate.opened()).await,
+            ScriptStep::Open(gate) => {
                 gate.open();
                 Flow::On
             }
-            Step::AwaitRequest => {
+            ScriptStep::AwaitRequest => {
                 if !self.is_taken && self.take_request().await.is_none() {
                     Flow::Over
                 } else {
                     Flow::On
                 }
             }
-            Step::AwaitEnd => self.idle_until(std::future::pending()).await,
-            Step::Finish => {
+            ScriptStep::AwaitEnd => self.idle_until(std::future::pending()).await,
+            ScriptStep::Finish => {
                 // A failure means that the gateway was first; the next read tells.
                 let _ = self.stream.shutdown().await;
                 Flow::On
             }
-            Step::Close => Flow::Over,
-            Step::Reset => {
+            ScriptStep::Close => Flow::Over,
+            ScriptStep::Reset => {
                 let _ = self.stream.set_zero_linger();
                 Flow::Over
             }
@@ -169,30 +169,30 @@ impl Link {
         }
     }
 
-    async fn read_head(&mut self) -> Option<Request> {
+    async fn read_head(&mut self) -> Option<WireRequest> {
         loop {
             match read_request(&self.buffer) {
-                Reading::Whole { message, .. } | Reading::Partial { head: Some(message) } => {
+                ParseOutcome::Whole { message, .. } | ParseOutcome::Partial { head: Some(message) } => {
                     return Some(*message);
                 }
-                Reading::Partial { head: None } => self.more().await?,
-                Reading::Bad(why) => return self.bad(why).await,
+                ParseOutcome::Partial { head: None } => self.more().await?,
+                ParseOutcome::Bad(why) => return self.bad(why).await,
             }
         }
     }
 
-    async fn take_request(&mut self) -> Option<Request> {
+    async fn take_request(&mut self) -> Option<WireRequest> {
         loop {
             match read_request(&self.buffer) {
-                Reading::Whole { message, length } => {
+                ParseOutcome::Whole { message, length } => {
                     let raw: Vec<u8> = self.buffer.drain(..length).collect();
                     self.is_taken = true;
                     let (connection, request) = (self.connection, message.clone());
-                    self.log.push(Event::Request { connection, request, raw });
+                    self.log.push(TapEvent::Request { connection, request, raw });
                     return Some(*message);
                 }
-                Reading::Partial { .. } => self.more().await?,
-                Reading::Bad(why) => return self.bad(why).await,
+                ParseOutcome::Partial { .. } => self.more().await?,
+                ParseOutcome::Bad(why) => return self.bad(why).await,
             }
         }
     }
@@ -201,25 +201,25 @@ impl Link {
         (fill(&mut self.stream, &mut self.buffer, &mut self.end).await == Flow::On).then_some(())
     }
 
-    async fn bad(&mut self, why: String) -> Option<Request> {
+    async fn bad(&mut self, why: String) -> Option<WireRequest> {
         let raw = std::mem::take(&mut self.buffer);
-        self.log.push(Event::Bad { connection: self.connection, why, raw });
+        self.log.push(TapEvent::Bad { connection: self.connection, why, raw });
         self.send(b"HTTP/1.1 400 Bad\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").await;
         None
     }
 
     fn over(&mut self, error: &io::Error) -> Flow {
         let is_reset = matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe);
-        self.end = Some(if is_reset { End::Reset } else { End::Closed });
+        self.end = Some(if is_reset { ConnectionEnd::Reset } else { ConnectionEnd::Closed });
         Flow::Over
     }
 }
 
-async fn fill(stream: &mut TcpStream, buffer: &mut Vec<u8>, end: &mut Option<End>) -> Flow {
+async fn fill(stream: &mut TcpStream, buffer: &mut Vec<u8>, end: &mut Option<ConnectionEnd>) -> Flow {
     match stream.read_buf(buffer).await {
-        Ok(0) => *end = Some(End::Closed),
+        Ok(0) => *end = Some(ConnectionEnd::Closed),
         Ok(_) => return Flow::On,
-        Err(_) => *end = Some(End::Reset),
+        Err(_) => *end = Some(ConnectionEnd::Reset),
     }
     Flow::Over
 }

@@ -4,5 +4,5 @@ mod link;
 mod script;
 mod tap;
 
-pub use script::{Gate, Script, Step, Wait, echo, response};
-pub use tap::{Asked, Event, Log, TapOrigin};
+pub use script::{Gate, OriginScript, ScriptStep, ScriptTrigger, echo, response};
+pub use tap::{Log, TapEvent, TapOrigin, TapRequest};

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::wire::{Request, Segments};
+use crate::wire::{Segments, WireRequest};
 
 /// What an origin does about one request, or about a connection as soon as it is accepted.
 #[derive(Clone, Debug, Default)]
-pub struct Script {
+pub struct OriginScript {
     /// What the steps wait for.
-    pub wait: Wait,
+    pub wait: ScriptTrigger,
     /// The steps, in order; afterwards the connection serves the next request.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
 }
 
 /// What a script waits for before its first step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wait {
+pub enum ScriptTrigger {
     /// The whole request.
     #[default]
     Request,
@@ -27,7 +27,7 @@ pub enum Wait {
 
 /// One step of a script.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum ScriptStep {
     /// Send these bytes.
     Send(Vec<u8>),
     /// Send these bytes in pieces, each when the gateway has read the one before.
@@ -84,20 +84,20 @@ impl Gate {
     }
 }
 
-impl Script {
+impl OriginScript {
     /// Answers with `bytes` after the whole request.
     pub fn send(bytes: impl Into<Vec<u8>>) -> Self {
-        Self::steps([Step::Send(bytes.into())])
+        Self::steps([ScriptStep::Send(bytes.into())])
     }
 
     /// Takes `steps` after the whole request.
-    pub fn steps(steps: impl IntoIterator<Item = Step>) -> Self {
-        Self { wait: Wait::Request, steps: steps.into_iter().collect() }
+    pub fn steps(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
+        Self { wait: ScriptTrigger::Request, steps: steps.into_iter().collect() }
     }
 
     /// Takes `steps` as soon as the request's head is there.
-    pub fn at_head(steps: impl IntoIterator<Item = Step>) -> Self {
-        Self { wait: Wait::Head, steps: steps.into_iter().collect() }
+    pub fn at_head(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
+        Self { wait: ScriptTrigger::Head, steps: steps.into_iter().collect() }
     }
 }
 
@@ -113,7 +113,7 @@ pub fn response(status: u16, fields: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
 /// The response that tells the client what of its request arrived here.
 ///
 /// `X-Tap-Client` repeats `X-Forwarded-For`; the body is the method, the target and the request's body.
-pub fn echo(request: &Request) -> Vec<u8> {
+pub fn echo(request: &WireRequest) -> Vec<u8> {
     let fields = format!("X-Tap-Client: {}\r\n", request.fields.text("x-forwarded-for"));
     let mut body = request.method.clone();
     body.push(b' ');

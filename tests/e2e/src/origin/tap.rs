@@ -9,10 +9,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::link::Link;
-use super::script::{Script, echo};
+use super::link::TapConnection;
+use super::script::{OriginScript, echo};
 use crate::place;
-use crate::wire::{DEADLINE, End, Request, within};
+use crate::wire::{ConnectionEnd, DEADLINE, WireRequest, within};
 
 /// An origin under the test's control.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ pub struct TapOrigin {
 
 /// A request about which the origin asks what to do; its body may not be there yet.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct TapRequest<'a> {
     /// The request.
-    pub request: &'a Request,
+    pub request: &'a WireRequest,
     /// The number of its connection, from 0 in the order of acceptance.
     pub connection: usize,
     /// The number of the request on its connection, from 0.
@@ -35,7 +35,7 @@ pub struct Asked<'a> {
 
 /// Something that happened at the origin.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum TapEvent {
     /// A connection was accepted.
     Connected {
         /// Its number.
@@ -46,14 +46,14 @@ pub enum Event {
         /// The connection's number.
         connection: usize,
         /// The request, its body as far as it came with the head.
-        request: Box<Request>,
+        request: Box<WireRequest>,
     },
     /// A whole request arrived.
     Request {
         /// The connection's number.
         connection: usize,
         /// The request.
-        request: Box<Request>,
+        request: Box<WireRequest>,
         /// Its bytes.
         raw: Vec<u8>,
     },
@@ -71,7 +71,7 @@ pub enum Event {
         /// The connection's number.
         connection: usize,
         /// How; `None` when the script ended it.
-        end: Option<End>,
+        end: Option<ConnectionEnd>,
         /// What came after the last whole request.
         rest: Vec<u8>,
     },
@@ -80,14 +80,14 @@ pub enum Event {
 /// What happened at an origin, in order; shared with its connections.
 #[derive(Clone, Default)]
 pub struct Log {
-    events: Arc<Mutex<Vec<Event>>>,
+    events: Arc<Mutex<Vec<TapEvent>>>,
     changes: Arc<watch::Sender<()>>,
 }
 
 /// Chooses the script of a request.
-pub(super) type Choose = dyn Fn(Asked<'_>) -> Script + Send + Sync;
+pub(super) type Choose = dyn Fn(TapRequest<'_>) -> OriginScript + Send + Sync;
 /// Chooses the script of a new connection, before anything is read from it.
-pub(super) type Greet = dyn Fn(usize) -> Option<Script> + Send + Sync;
+pub(super) type Greet = dyn Fn(usize) -> Option<OriginScript> + Send + Sync;
 
 impl TapOrigin {
     /// Starts an origin that answers every request with [`echo`].
@@ -95,7 +95,7 @@ impl TapOrigin {
     /// # Errors
     /// When no socket can be bound.
     pub async fn start() -> Result<Self> {
-        Self::with(|asked| Script::send(echo(asked.request))).await
+        Self::with(|asked| OriginScript::send(echo(asked.request))).await
     }
 
     /// Starts an origin that asks `choose` about each request.
@@ -105,7 +105,9 @@ impl TapOrigin {
     ///
     /// # Errors
     /// When no socket can be bound.
-    pub async fn with(choose: impl Fn(Asked<'_>) -> Script + Send + Sync + 'static) -> Result<Self> {
+    pub async fn with(
+        choose: impl Fn(TapRequest<'_>) -> OriginScript + Send + Sync + 'static,
+    ) -> Result<Self> {
         Self::with_greeting(|_| None, choose).await
     }
 
@@ -114,8 +116,8 @@ impl TapOrigin {
     /// # Errors
     /// When no socket can be bound.
     pub async fn with_greeting(
-        greet: impl Fn(usize) -> Option<Script> + Send + Sync + 'static,
-        choose: impl Fn(Asked<'_>) -> Script + Send + Sync + 'static,
+        greet: impl Fn(usize) -> Option<OriginScript> + Send + Sync + 'static,
+        choose: impl Fn(TapRequest<'_>) -> OriginScript + Send + Sync + 'static,
     ) -> Result<Self> {
         let address = place::free_address()?;
         Self::at(address, greet, choose).await
@@ -127,8 +129,8 @@ impl TapOrigin {
     /// When the address cannot be bound.
     pub async fn at(
         address: SocketAddr,
-        greet: impl Fn(usize) -> Option<Script> + Send + Sync + 'static,
-        choose: impl Fn(Asked<'_>) -> Script + Send + Sync + 'static,
+        greet: impl Fn(usize) -> Option<OriginScript> + Send + Sync + 'static,
+        choose: impl Fn(TapRequest<'_>) -> OriginScript + Send + Sync + 'static,
     ) -> Result<Self> {
         let listener = TcpListener::bind(address).await.context("cannot bind the origin")?;
         let log = Log::default();
@@ -190,8 +192,8 @@ async fn accept(listener: TcpListener, log: Log, greet: Arc<Greet>, choose: Arc<
         let Ok((stream, _)) = listener.accept().await else {
             return;
         };
-        log.push(Event::Connected { connection: number });
-        let link = Link::new(stream, number, log.clone(), Arc::clone(&choose));
+        log.push(TapEvent::Connected { connection: number });
+        let link = TapConnection::new(stream, number, log.clone(), Arc::clone(&choose));
         connections.spawn(link.serve(greet(number)));
         while connections.try_join_next().is_some() {}
     }
@@ -199,36 +201,36 @@ async fn accept(listener: TcpListener, log: Log, greet: Arc<Greet>, choose: Arc<
 
 impl Log {
     /// Adds an event and wakes whoever waits for one.
-    pub fn push(&self, event: Event) {
+    pub fn push(&self, event: TapEvent) {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
         self.changes.send_replace(());
     }
 
     /// Takes all events so far.
-    pub fn take(&self) -> Vec<Event> {
+    pub fn take(&self) -> Vec<TapEvent> {
         std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Looks at the events so far.
-    pub fn look<T>(&self, look: impl FnOnce(&[Event]) -> T) -> T {
+    pub fn look<T>(&self, look: impl FnOnce(&[TapEvent]) -> T) -> T {
         look(&self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The whole requests so far.
-    pub fn requests(&self) -> Vec<Request> {
-        self.look(|events| events.iter().filter_map(Event::request).cloned().collect())
+    pub fn requests(&self) -> Vec<WireRequest> {
+        self.look(|events| events.iter().filter_map(TapEvent::request).cloned().collect())
     }
 
     /// How many connections were accepted so far.
     pub fn connections(&self) -> usize {
-        self.look(|events| events.iter().filter(|event| matches!(event, Event::Connected { .. })).count())
+        self.look(|events| events.iter().filter(|event| matches!(event, TapEvent::Connected { .. })).count())
     }
 
     /// Waits until `is_met` says yes about the events so far.
     ///
     /// # Errors
     /// When it does not within [`crate::wire::DEADLINE`]; the error shows the events.
-    pub async fn until(&self, what: &str, is_met: impl Fn(&[Event]) -> bool) -> Result<()> {
+    pub async fn until(&self, what: &str, is_met: impl Fn(&[TapEvent]) -> bool) -> Result<()> {
         let mut changes = self.changes.subscribe();
         let met = within(what, async {
             while !self.look(&is_met) {
@@ -243,9 +245,9 @@ impl Log {
     ///
     /// # Errors
     /// As [`Log::until`].
-    pub async fn until_requests(&self, count: usize) -> Result<Vec<Request>> {
+    pub async fn until_requests(&self, count: usize) -> Result<Vec<WireRequest>> {
         self.until("requests at the origin", |events| {
-            events.iter().filter_map(Event::request).count() >= count
+            events.iter().filter_map(TapEvent::request).count() >= count
         })
         .await?;
         Ok(self.requests())
@@ -257,7 +259,8 @@ impl Log {
     /// As [`Log::until`].
     pub async fn until_ended(&self, count: usize) -> Result<()> {
         self.until("ended connections at the origin", |events| {
-            events.iter().filter(|event| matches!(event, Event::Ended { end: Some(_), .. })).count() >= count
+            events.iter().filter(|event| matches!(event, TapEvent::Ended { end: Some(_), .. })).count()
+                >= count
         })
         .await
     }
@@ -275,9 +278,9 @@ impl fmt::Debug for Log {
     }
 }
 
-impl Event {
+impl TapEvent {
     /// The request of an [`Event::Request`].
-    pub fn request(&self) -> Option<&Request> {
+    pub fn request(&self) -> Option<&WireRequest> {
         if let Self::Request { request, .. } = self { Some(request) } else { None }
     }
 }

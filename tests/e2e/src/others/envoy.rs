@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use super::registry::{Source, absent, has_go};
+use super::registry::{FilterSource, absent, has_go};
 use crate::place::tree;
 
 /// Longest that a gateway may take to build filters before it answers.
@@ -27,7 +27,7 @@ pub struct EnvoyFilter {
 ///
 /// # Errors
 /// When the Go command fails, or a filter that must be there cannot be had.
-pub fn envoy_filters(folder: &Path, ids: &[&str], source: Source) -> Result<Vec<EnvoyFilter>> {
+pub fn envoy_filters(folder: &Path, ids: &[&str], source: FilterSource) -> Result<Vec<EnvoyFilter>> {
     if !has_go(source)? {
         return Ok(Vec::new());
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::registry::{Source, absent, has_go};
+use super::registry::{FilterSource, absent, has_go};
 use crate::place::tree;
 
 /// The programs of the conformance tests.
@@ -35,14 +35,14 @@ pub fn access_log_service(folder: &Path) -> Result<Option<PathBuf>> {
 
 /// Builds a program of a module of this tree.
 fn program(module: &str, package: &str, folder: &Path) -> Result<Option<PathBuf>> {
-    if !has_go(Source::Registry)? {
+    if !has_go(FilterSource::Registry)? {
         return Ok(None);
     }
     let module = tree().join(module);
     let output = Command::new("go").current_dir(&module).args(["mod", "download"]).output()?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        absent(&format!("gRPC's library cannot be had: {why}"), Source::Registry)?;
+        absent(&format!("gRPC's library cannot be had: {why}"), FilterSource::Registry)?;
         return Ok(None);
     }
     let program = folder.join("program");
@@ -58,7 +58,7 @@ fn program(module: &str, package: &str, folder: &Path) -> Result<Option<PathBuf>
 /// # Errors
 /// When they must be there and cannot be had.
 pub fn grpc_conformance(folder: &Path) -> Result<Option<Conformance>> {
-    if !has_go(Source::Registry)? {
+    if !has_go(FilterSource::Registry)? {
         return Ok(None);
     }
     let programs = PROGRAMS.map(|program| format!("{CONFORMANCE}/{program}@{VERSION}"));
@@ -67,7 +67,7 @@ pub fn grpc_conformance(folder: &Path) -> Result<Option<Conformance>> {
     let output = go.output().context("cannot run go")?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        absent(&format!("{CONFORMANCE}@{VERSION} cannot be had: {why}"), Source::Registry)?;
+        absent(&format!("{CONFORMANCE}@{VERSION} cannot be had: {why}"), FilterSource::Registry)?;
         return Ok(None);
     }
     let [runner, connect, grpc] = PROGRAMS.map(|program| folder.join(program));

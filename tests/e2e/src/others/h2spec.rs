@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::registry::{Source, absent, has_go};
+use super::registry::{FilterSource, absent, has_go};
 
 /// The last release, of 2018: HTTP/2 has not changed for it since.
 const H2SPEC: &str = "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible";
@@ -15,7 +15,7 @@ const H2SPEC: &str = "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatibl
 /// # Errors
 /// When it must be there and cannot be had.
 pub fn h2spec(folder: &Path) -> Result<Option<PathBuf>> {
-    if !has_go(Source::Registry)? {
+    if !has_go(FilterSource::Registry)? {
         return Ok(None);
     }
     let mut go = Command::new("go");
@@ -23,7 +23,7 @@ pub fn h2spec(folder: &Path) -> Result<Option<PathBuf>> {
     let output = go.output().context("cannot run go")?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        absent(&format!("{H2SPEC} cannot be had: {why}"), Source::Registry)?;
+        absent(&format!("{H2SPEC} cannot be had: {why}"), FilterSource::Registry)?;
         return Ok(None);
     }
     Ok(Some(folder.join("h2spec")))

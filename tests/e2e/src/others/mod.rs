@@ -16,6 +16,6 @@ pub use envoy::{BUILD_TIME_MAX, EnvoyFilter, envoy_filters};
 pub use grpc::{Conformance, access_log_service, grpc_conformance, grpc_peer};
 pub use h2spec::h2spec;
 pub use pebble::{Pebble, PebblePrograms, PebbleSettings};
-pub use registry::Source;
+pub use registry::FilterSource;
 pub use sdk_go::go_sdk_examples;
 pub use sdk_rust::rust_sdk_examples;

@@ -14,7 +14,7 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::process::{Child, Command};
 
-use super::registry::{Source, absent, has_go};
+use super::registry::{FilterSource, absent, has_go};
 use crate::place::{self, TempDir};
 use crate::secure::{Authority, SecureClient};
 
@@ -57,7 +57,7 @@ impl PebblePrograms {
     /// # Errors
     /// When they must be there and cannot be had.
     pub fn build(folder: &Path) -> Result<Option<Self>> {
-        if !has_go(Source::Registry)? {
+        if !has_go(FilterSource::Registry)? {
             return Ok(None);
         }
         let programs = ["pebble", "pebble-challtestsrv"].map(|name| format!("{MODULE}/cmd/{name}@{VERSION}"));
@@ -66,7 +66,7 @@ impl PebblePrograms {
         let output = go.output().context("cannot run go")?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr).into_owned();
-            absent(&format!("{MODULE}@{VERSION} cannot be had: {why}"), Source::Registry)?;
+            absent(&format!("{MODULE}@{VERSION} cannot be had: {why}"), FilterSource::Registry)?;
             return Ok(None);
         }
         Ok(Some(Self { authority: folder.join("pebble"), names: folder.join("pebble-challtestsrv") }))

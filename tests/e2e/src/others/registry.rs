@@ -10,7 +10,7 @@ use test_peers::{FROM_REGISTRY, FROM_REPOSITORY, GO};
 
 /// Where filters come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum FilterSource {
     /// A public repository, which need not be within reach.
     Repository,
     /// A package registry.
@@ -22,21 +22,21 @@ pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase", default)]
     #[derive(Default)]
-    struct Told {
+    struct GoModuleDownload {
         dir: PathBuf,
         error: String,
     }
-    if !has_go(Source::Registry)? {
+    if !has_go(FilterSource::Registry)? {
         return Ok(None);
     }
     let output =
         Command::new("go").args(["mod", "download", "-json", module]).output().context("cannot run go")?;
-    let told: Told =
+    let told: GoModuleDownload =
         serde_json::from_slice(&output.stdout).context("what the Go command says cannot be read")?;
     if told.error.is_empty() {
         return Ok(Some(told.dir));
     }
-    absent(&format!("the module {module} cannot be had: {}", told.error), Source::Registry)?;
+    absent(&format!("the module {module} cannot be had: {}", told.error), FilterSource::Registry)?;
     Ok(None)
 }
 
@@ -44,11 +44,11 @@ pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
 /// had.
 pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Result<Option<PathBuf>> {
     #[derive(Deserialize)]
-    struct Metadata {
-        packages: Vec<Package>,
+    struct CargoMetadata {
+        packages: Vec<CargoPackage>,
     }
     #[derive(Deserialize)]
-    struct Package {
+    struct CargoPackage {
         name: String,
         manifest_path: PathBuf,
     }
@@ -66,10 +66,10 @@ pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Resul
         .context("cannot run cargo")?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        absent(&format!("the crate {name} {version} cannot be had: {why}"), Source::Registry)?;
+        absent(&format!("the crate {name} {version} cannot be had: {why}"), FilterSource::Registry)?;
         return Ok(None);
     }
-    let metadata: Metadata = serde_json::from_slice(&output.stdout)?;
+    let metadata: CargoMetadata = serde_json::from_slice(&output.stdout)?;
     let package = metadata.packages.into_iter().find(|package| package.name == name);
     let package = package.with_context(|| format!("Cargo knows of no {name}"))?;
     let from = package.manifest_path.parent().context("a manifest without a folder")?;
@@ -112,19 +112,19 @@ pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 ///
 /// # Errors
 /// With `EDDY_REQUIRE_PEERS`, for what comes from a registry.
-pub(super) fn absent(what: &str, source: Source) -> Result<()> {
+pub(super) fn absent(what: &str, source: FilterSource) -> Result<()> {
     match source {
-        Source::Registry => test_peers::skip(what, FROM_REGISTRY)?,
-        Source::Repository => test_peers::skip_optional(what, FROM_REPOSITORY),
+        FilterSource::Registry => test_peers::skip(what, FROM_REGISTRY)?,
+        FilterSource::Repository => test_peers::skip_optional(what, FROM_REPOSITORY),
     }
     Ok(())
 }
 
 /// Whether there is a Go command; its absence skips the test.
-pub(super) fn has_go(source: Source) -> Result<bool> {
+pub(super) fn has_go(source: FilterSource) -> Result<bool> {
     match source {
-        Source::Registry => Ok(test_peers::all_present(&[GO])?),
-        Source::Repository => Ok(test_peers::present_or_optional(&GO)),
+        FilterSource::Registry => Ok(test_peers::all_present(&[GO])?),
+        FilterSource::Repository => Ok(test_peers::present_or_optional(&GO)),
     }
 }
 

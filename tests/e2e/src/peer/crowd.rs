@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 #[derive(Debug)]
 pub struct Crowd {
     path: PathBuf,
-    connections: Vec<Option<Connection>>,
+    connections: Vec<Option<CrowdConnection>>,
 }
 
 /// The final answer to a request.
@@ -51,7 +51,7 @@ impl Crowd {
             for (request, place) in some.iter().zip(&mut self.connections) {
                 let mut connection = match place.take() {
                     Some(connection) => connection,
-                    None => Connection::open(&self.path)?,
+                    None => CrowdConnection::open(&self.path)?,
                 };
                 // A peer that closes meanwhile may have answered nevertheless.
                 let _ = connection.stream.write_all(request);
@@ -67,13 +67,13 @@ impl Crowd {
 }
 
 /// The answer to a request that was sent; asked again on a new connection where the old one had ended.
-fn answer(request: &[u8], place: &mut Option<Connection>, path: &Path) -> Result<Reply> {
+fn answer(request: &[u8], place: &mut Option<CrowdConnection>, path: &Path) -> Result<Reply> {
     let is_head = request.starts_with(b"HEAD ");
     for _ in 0..2 {
         let mut connection = match place.take() {
             Some(connection) => connection,
             None => {
-                let mut connection = Connection::open(path)?;
+                let mut connection = CrowdConnection::open(path)?;
                 connection.stream.write_all(request)?;
                 connection
             }
@@ -89,12 +89,12 @@ fn answer(request: &[u8], place: &mut Option<Connection>, path: &Path) -> Result
 }
 
 #[derive(Debug)]
-struct Connection {
+struct CrowdConnection {
     stream: UnixStream,
     held: Vec<u8>,
 }
 
-impl Connection {
+impl CrowdConnection {
     fn open(path: &Path) -> Result<Self> {
         let stream = UnixStream::connect(path).context("cannot connect")?;
         stream.set_read_timeout(Some(ANSWER_MAX))?;

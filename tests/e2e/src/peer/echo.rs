@@ -14,11 +14,11 @@ use crate::place::TempDir;
 ///
 /// Its threads end with their connections, the one that accepts with the process.
 #[derive(Debug)]
-pub struct Echo {
+pub struct EchoUpstream {
     directory: TempDir,
 }
 
-impl Echo {
+impl EchoUpstream {
     /// Listens in a folder of its own.
     ///
     /// # Errors

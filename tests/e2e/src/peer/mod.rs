@@ -8,7 +8,7 @@ mod nginx;
 mod recorded;
 
 pub use crowd::{Crowd, Reply};
-pub use echo::Echo;
+pub use echo::EchoUpstream;
 pub use envoy::{Envoy, bootstrap};
 pub use nginx::Nginx;
 pub use recorded::{Questions, envoy_says, recorded_answers};

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use super::crowd::Reply;
-use super::echo::Echo;
+use super::echo::EchoUpstream;
 use super::envoy::Envoy;
 use crate::place::variable;
 
@@ -31,7 +31,7 @@ pub struct Questions {
 pub fn envoy_says(
     recorded: Option<&Path>,
     all: &[Questions],
-    upstream: &Echo,
+    upstream: &EchoUpstream,
     shown: impl Fn(&Reply) -> String,
 ) -> Result<Vec<String>> {
     let Some(program) = Envoy::find()? else {

@@ -10,40 +10,40 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::diag::SocketDiag;
-use super::message::Response;
-use super::reader::{Reading, read_response};
+use super::message::WireResponse;
+use super::reader::{ParseOutcome, read_response};
 
 /// How long anything that a test waits for may take.
 pub const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A connection to the gateway and the bytes read from it that no response has used yet.
 #[derive(Debug)]
-pub struct Client {
+pub struct WireClient {
     stream: TcpStream,
     buffer: Vec<u8>,
-    end: Option<End>,
+    end: Option<ConnectionEnd>,
 }
 
 /// A final response and the interim ones before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct FinalResponse {
     /// The 1xx responses, in order.
-    pub interim: Vec<Response>,
+    pub interim: Vec<WireResponse>,
     /// The final response.
-    pub response: Response,
+    pub response: WireResponse,
 }
 
 /// What came next on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum ClientEvent {
     /// A final response.
-    Answer(Box<Answer>),
+    Answer(Box<FinalResponse>),
     /// The end of the connection.
     Ended {
         /// How it ended.
-        end: End,
+        end: ConnectionEnd,
         /// The response that was cut, if its head was there.
-        partial: Option<Box<Response>>,
+        partial: Option<Box<WireResponse>>,
     },
     /// What is no response.
     Bad(String),
@@ -51,7 +51,7 @@ pub enum Next {
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum End {
+pub enum ConnectionEnd {
     /// The peer closed it in order.
     Closed,
     /// The peer reset it.
@@ -116,7 +116,7 @@ impl Segments {
     }
 }
 
-impl Client {
+impl WireClient {
     /// Connects to `address`.
     ///
     /// # Errors
@@ -194,44 +194,44 @@ impl Client {
     ///
     /// # Errors
     /// When the peer closes, resets, sends what is no response or takes longer than [`DEADLINE`].
-    pub async fn answer(&mut self, method: &str) -> Result<Answer> {
+    pub async fn answer(&mut self, method: &str) -> Result<FinalResponse> {
         within("response", self.answer_now(method)).await?
     }
 
-    async fn answer_now(&mut self, method: &str) -> Result<Answer> {
+    async fn answer_now(&mut self, method: &str) -> Result<FinalResponse> {
         match self.next(method).await {
-            Next::Answer(answer) => Ok(*answer),
-            Next::Ended { end, partial: None } => bail!("connection {end:?} before a response"),
-            Next::Ended { end, partial: Some(partial) } => {
+            ClientEvent::Answer(answer) => Ok(*answer),
+            ClientEvent::Ended { end, partial: None } => bail!("connection {end:?} before a response"),
+            ClientEvent::Ended { end, partial: Some(partial) } => {
                 let (status, length) = (partial.status, partial.body.len());
                 bail!(
                     "connection {end:?} in the middle of a response: status {status}, {length} bytes of body"
                 )
             }
-            Next::Bad(why) => bail!("no response: {why}: {:?}", String::from_utf8_lossy(&self.buffer)),
+            ClientEvent::Bad(why) => bail!("no response: {why}: {:?}", String::from_utf8_lossy(&self.buffer)),
         }
     }
 
     /// Reads up to the next final response, which answers a request with `method`, or to what comes instead.
     ///
     /// Nothing is lost when the future is dropped, interim responses apart.
-    pub async fn next(&mut self, method: &str) -> Next {
+    pub async fn next(&mut self, method: &str) -> ClientEvent {
         let mut interim = Vec::new();
         loop {
-            match read_response(&self.buffer, method.as_bytes(), self.end == Some(End::Closed)) {
-                Reading::Whole { message, length } => {
+            match read_response(&self.buffer, method.as_bytes(), self.end == Some(ConnectionEnd::Closed)) {
+                ParseOutcome::Whole { message, length } => {
                     self.buffer.drain(..length);
                     if message.is_interim() {
                         interim.push(*message);
                     } else {
-                        return Next::Answer(Box::new(Answer { interim, response: *message }));
+                        return ClientEvent::Answer(Box::new(FinalResponse { interim, response: *message }));
                     }
                 }
-                Reading::Partial { head } => match self.end {
-                    Some(end) => return Next::Ended { end, partial: head },
+                ParseOutcome::Partial { head } => match self.end {
+                    Some(end) => return ClientEvent::Ended { end, partial: head },
                     None => self.fill().await,
                 },
-                Reading::Bad(why) => return Next::Bad(why),
+                ParseOutcome::Bad(why) => return ClientEvent::Bad(why),
             }
         }
     }
@@ -240,7 +240,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::answer`].
-    pub async fn get_answer(&mut self) -> Result<Response> {
+    pub async fn get_answer(&mut self) -> Result<WireResponse> {
         Ok(self.answer("GET").await?.response)
     }
 
@@ -248,7 +248,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::send`] and [`Client::answer`].
-    pub async fn exchange(&mut self, bytes: impl AsRef<[u8]>) -> Result<Response> {
+    pub async fn exchange(&mut self, bytes: impl AsRef<[u8]>) -> Result<WireResponse> {
         let bytes = bytes.as_ref();
         let method = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
         self.send(bytes).await?;
@@ -259,7 +259,7 @@ impl Client {
     ///
     /// # Errors
     /// When the connection stays open for [`DEADLINE`].
-    pub async fn end(&mut self) -> Result<(End, Vec<u8>)> {
+    pub async fn end(&mut self) -> Result<(ConnectionEnd, Vec<u8>)> {
         self.end_within(DEADLINE).await
     }
 
@@ -267,12 +267,12 @@ impl Client {
     ///
     /// # Errors
     /// When the connection stays open for `limit`.
-    pub async fn end_within(&mut self, limit: Duration) -> Result<(End, Vec<u8>)> {
+    pub async fn end_within(&mut self, limit: Duration) -> Result<(ConnectionEnd, Vec<u8>)> {
         let end = within_for(limit, "end of the connection", async {
             while self.end.is_none() {
                 self.fill().await;
             }
-            self.end.unwrap_or(End::Closed)
+            self.end.unwrap_or(ConnectionEnd::Closed)
         })
         .await?;
         Ok((end, std::mem::take(&mut self.buffer)))
@@ -321,9 +321,9 @@ impl Client {
             return;
         }
         match self.stream.read_buf(&mut self.buffer).await {
-            Ok(0) => self.end = Some(End::Closed),
+            Ok(0) => self.end = Some(ConnectionEnd::Closed),
             Ok(_) => {}
-            Err(_) => self.end = Some(End::Reset),
+            Err(_) => self.end = Some(ConnectionEnd::Reset),
         }
     }
 
@@ -333,7 +333,7 @@ impl Client {
     }
 
     /// How the peer ended the connection, if that was seen.
-    pub fn ended(&self) -> Option<End> {
+    pub fn ended(&self) -> Option<ConnectionEnd> {
         self.end
     }
 

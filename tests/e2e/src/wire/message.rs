@@ -2,11 +2,11 @@
 
 /// Field lines in the order they were sent, names as sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fields(pub Vec<(Vec<u8>, Vec<u8>)>);
+pub struct WireFields(pub Vec<(Vec<u8>, Vec<u8>)>);
 
 /// How the end of a body is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Framing {
+pub enum WireBodyFraming {
     /// There is no body.
     #[default]
     None,
@@ -20,7 +20,7 @@ pub enum Framing {
 
 /// A request read from the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct WireRequest {
     /// The method, as sent.
     pub method: Vec<u8>,
     /// The request target, as sent.
@@ -28,18 +28,18 @@ pub struct Request {
     /// 0 or 1 of `HTTP/1.x`.
     pub minor: u8,
     /// The field lines of the head.
-    pub fields: Fields,
+    pub fields: WireFields,
     /// How the body is framed.
-    pub framing: Framing,
+    pub framing: WireBodyFraming,
     /// The body; what came of it when the message is not whole.
     pub body: Vec<u8>,
     /// The trailer fields.
-    pub trailers: Fields,
+    pub trailers: WireFields,
 }
 
 /// A response read from the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Response {
+pub struct WireResponse {
     /// The status code.
     pub status: u16,
     /// 0 or 1 of `HTTP/1.x`.
@@ -47,16 +47,16 @@ pub struct Response {
     /// The reason phrase.
     pub reason: Vec<u8>,
     /// The field lines of the head.
-    pub fields: Fields,
+    pub fields: WireFields,
     /// How the body is framed.
-    pub framing: Framing,
+    pub framing: WireBodyFraming,
     /// The body; what came of it when the message is not whole.
     pub body: Vec<u8>,
     /// The trailer fields.
-    pub trailers: Fields,
+    pub trailers: WireFields,
 }
 
-impl Fields {
+impl WireFields {
     /// The value of the first field called `name`, in any case.
     pub fn first(&self, name: &str) -> Option<&[u8]> {
         self.0.iter().find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v.as_slice())
@@ -85,7 +85,7 @@ impl Fields {
     }
 }
 
-impl Request {
+impl WireRequest {
     /// The value of `Host`; empty when there is none.
     pub fn host(&self) -> &[u8] {
         self.fields.first("host").unwrap_or_default()
@@ -102,7 +102,7 @@ impl Request {
     }
 }
 
-impl Response {
+impl WireResponse {
     /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
@@ -110,7 +110,7 @@ impl Response {
 
     /// Whether the connection may carry another response after this one.
     pub fn is_keep_alive(&self) -> bool {
-        self.framing != Framing::UntilClose && keeps_alive(self.minor, &self.fields)
+        self.framing != WireBodyFraming::UntilClose && keeps_alive(self.minor, &self.fields)
     }
 
     /// Whether this is an interim response other than 101.
@@ -119,7 +119,7 @@ impl Response {
     }
 }
 
-fn keeps_alive(minor: u8, fields: &Fields) -> bool {
+fn keeps_alive(minor: u8, fields: &WireFields) -> bool {
     if fields.has_token("connection", "close") {
         return false;
     }

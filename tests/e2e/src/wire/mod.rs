@@ -5,7 +5,9 @@ mod diag;
 mod message;
 mod reader;
 
-pub use client::{Answer, Client, DEADLINE, End, Next, Segments, get, reset, within, within_for};
+pub use client::{
+    ClientEvent, ConnectionEnd, DEADLINE, FinalResponse, Segments, WireClient, get, reset, within, within_for,
+};
 pub use diag::SocketDiag;
-pub use message::{Fields, Framing, Request, Response};
-pub use reader::{Reading, read_request, read_response};
+pub use message::{WireBodyFraming, WireFields, WireRequest, WireResponse};
+pub use reader::{ParseOutcome, read_request, read_response};

@@ -1,10 +1,10 @@
 //! A strict HTTP/1.1 reader that shares nothing with the gateway's: it looks at whole buffers and says what is in front.
 
-use super::message::{Fields, Framing, Request, Response};
+use super::message::{WireBodyFraming, WireFields, WireRequest, WireResponse};
 
 /// What stands at the front of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading<T> {
+pub enum ParseOutcome<T> {
     /// A whole message of `length` bytes.
     Whole {
         /// The message.
@@ -22,22 +22,22 @@ pub enum Reading<T> {
 }
 
 /// Reads the request at the front of `bytes`.
-pub fn read_request(bytes: &[u8]) -> Reading<Request> {
-    let mut request = Request::default();
+pub fn read_request(bytes: &[u8]) -> ParseOutcome<WireRequest> {
+    let mut request = WireRequest::default();
     let body_start = match read_head(bytes, |line| parse_request_line(line, &mut request)) {
-        Head::Whole { fields, length } => {
+        FieldSectionParse::Whole { fields, length } => {
             request.fields = fields;
             length
         }
-        Head::Partial => return Reading::Partial { head: None },
-        Head::Bad(why) => return Reading::Bad(why),
+        FieldSectionParse::Partial => return ParseOutcome::Partial { head: None },
+        FieldSectionParse::Bad(why) => return ParseOutcome::Bad(why),
     };
     match declared_framing(&request.fields) {
-        Ok(framing) => request.framing = framing.unwrap_or(Framing::None),
-        Err(why) => return Reading::Bad(why),
+        Ok(framing) => request.framing = framing.unwrap_or(WireBodyFraming::None),
+        Err(why) => return ParseOutcome::Bad(why),
     }
     if request.fields.count("host") != 1 && request.minor == 1 {
-        return Reading::Bad(format!("{} host fields", request.fields.count("host")));
+        return ParseOutcome::Bad(format!("{} host fields", request.fields.count("host")));
     }
     let body = read_body(&bytes[body_start..], request.framing, false);
     finish(request, body_start, body, |request, read| {
@@ -49,22 +49,22 @@ pub fn read_request(bytes: &[u8]) -> Reading<Request> {
 /// Reads the response at the front of `bytes`, which answers a request with `method`.
 ///
 /// `is_ended` says that nothing follows `bytes`: a response framed by the end of the connection is whole then.
-pub fn read_response(bytes: &[u8], method: &[u8], is_ended: bool) -> Reading<Response> {
-    let mut response = Response::default();
+pub fn read_response(bytes: &[u8], method: &[u8], is_ended: bool) -> ParseOutcome<WireResponse> {
+    let mut response = WireResponse::default();
     let body_start = match read_head(bytes, |line| parse_status_line(line, &mut response)) {
-        Head::Whole { fields, length } => {
+        FieldSectionParse::Whole { fields, length } => {
             response.fields = fields;
             length
         }
-        Head::Partial => return Reading::Partial { head: None },
-        Head::Bad(why) => return Reading::Bad(why),
+        FieldSectionParse::Partial => return ParseOutcome::Partial { head: None },
+        FieldSectionParse::Bad(why) => return ParseOutcome::Bad(why),
     };
     let has_no_body = method == b"HEAD" || matches!(response.status, 100..=199 | 204 | 304);
     match declared_framing(&response.fields) {
-        Ok(_) if has_no_body => response.framing = Framing::None,
+        Ok(_) if has_no_body => response.framing = WireBodyFraming::None,
         Ok(Some(framing)) => response.framing = framing,
-        Ok(None) => response.framing = Framing::UntilClose,
-        Err(why) => return Reading::Bad(why),
+        Ok(None) => response.framing = WireBodyFraming::UntilClose,
+        Err(why) => return ParseOutcome::Bad(why),
     }
     let body = read_body(&bytes[body_start..], response.framing, is_ended);
     finish(response, body_start, body, |response, read| {
@@ -73,105 +73,110 @@ pub fn read_response(bytes: &[u8], method: &[u8], is_ended: bool) -> Reading<Res
     })
 }
 
-enum Head {
-    Whole { fields: Fields, length: usize },
+enum FieldSectionParse {
+    Whole { fields: WireFields, length: usize },
     Partial,
     Bad(String),
 }
 
-enum Body {
-    Whole(BodyRead),
-    Partial(BodyRead),
+enum BodyParse {
+    Whole(ParsedBody),
+    Partial(ParsedBody),
     Bad(String),
 }
 
 #[derive(Default)]
-struct BodyRead {
+struct ParsedBody {
     data: Vec<u8>,
-    trailers: Fields,
+    trailers: WireFields,
     length: usize,
 }
 
-enum Line<'a> {
+enum LineParse<'a> {
     Whole(&'a [u8]),
     Partial,
     Bad(String),
 }
 
-fn finish<T>(mut message: T, head: usize, body: Body, fill: impl Fn(&mut T, BodyRead)) -> Reading<T> {
+fn finish<T>(
+    mut message: T,
+    head: usize,
+    body: BodyParse,
+    fill: impl Fn(&mut T, ParsedBody),
+) -> ParseOutcome<T> {
     match body {
-        Body::Whole(read) => {
+        BodyParse::Whole(read) => {
             let length = head + read.length;
             fill(&mut message, read);
-            Reading::Whole { message: Box::new(message), length }
+            ParseOutcome::Whole { message: Box::new(message), length }
         }
-        Body::Partial(read) => {
+        BodyParse::Partial(read) => {
             fill(&mut message, read);
-            Reading::Partial { head: Some(Box::new(message)) }
+            ParseOutcome::Partial { head: Some(Box::new(message)) }
         }
-        Body::Bad(why) => Reading::Bad(why),
+        BodyParse::Bad(why) => ParseOutcome::Bad(why),
     }
 }
 
-fn read_head(bytes: &[u8], start_line: impl FnOnce(&[u8]) -> Result<(), String>) -> Head {
+fn read_head(bytes: &[u8], start_line: impl FnOnce(&[u8]) -> Result<(), String>) -> FieldSectionParse {
     let mut at = match read_line(bytes) {
-        Line::Whole(line) => {
+        LineParse::Whole(line) => {
             if let Err(why) = start_line(line) {
-                return Head::Bad(why);
+                return FieldSectionParse::Bad(why);
             }
             line.len() + 2
         }
-        Line::Partial => return Head::Partial,
-        Line::Bad(why) => return Head::Bad(why),
+        LineParse::Partial => return FieldSectionParse::Partial,
+        LineParse::Bad(why) => return FieldSectionParse::Bad(why),
     };
     match read_fields(&bytes[at..]) {
         FieldsRead::Whole { fields, length } => {
             at += length;
-            Head::Whole { fields, length: at }
+            FieldSectionParse::Whole { fields, length: at }
         }
-        FieldsRead::Partial => Head::Partial,
-        FieldsRead::Bad(why) => Head::Bad(why),
+        FieldsRead::Partial => FieldSectionParse::Partial,
+        FieldsRead::Bad(why) => FieldSectionParse::Bad(why),
     }
 }
 
 enum FieldsRead {
-    Whole { fields: Fields, length: usize },
+    Whole { fields: WireFields, length: usize },
     Partial,
     Bad(String),
 }
 
 fn read_fields(bytes: &[u8]) -> FieldsRead {
-    let mut fields = Fields::default();
+    let mut fields = WireFields::default();
     let mut at = 0;
     loop {
         match read_line(&bytes[at..]) {
-            Line::Whole(b"") => return FieldsRead::Whole { fields, length: at + 2 },
-            Line::Whole(line) => {
+            LineParse::Whole(b"") => return FieldsRead::Whole { fields, length: at + 2 },
+            LineParse::Whole(line) => {
                 at += line.len() + 2;
                 match parse_field(line) {
                     Ok(field) => fields.0.push(field),
                     Err(why) => return FieldsRead::Bad(why),
                 }
             }
-            Line::Partial => return FieldsRead::Partial,
-            Line::Bad(why) => return FieldsRead::Bad(why),
+            LineParse::Partial => return FieldsRead::Partial,
+            LineParse::Bad(why) => return FieldsRead::Bad(why),
         }
     }
 }
 
 /// A line ends with CRLF and holds no other CR, LF or NUL.
-fn read_line(bytes: &[u8]) -> Line<'_> {
+fn read_line(bytes: &[u8]) -> LineParse<'_> {
     let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) else {
-        return Line::Partial;
+        return LineParse::Partial;
     };
     match (bytes[end], bytes.get(end + 1)) {
-        (b'\r', Some(b'\n')) => Line::Whole(&bytes[..end]),
-        (b'\r', None) => Line::Partial,
-        (byte, _) => Line::Bad(format!("byte {byte:#04x} inside a line at {end}")),
+        (b'\r', Some(b'\n')) => LineParse::Whole(&bytes[..end]),
+        (b'\r', None) => LineParse::Partial,
+        (byte, _) => LineParse::Bad(format!("byte {byte:#04x} inside a line at {end}")),
     }
 }
 
-fn parse_request_line(line: &[u8], request: &mut Request) -> Result<(), String> {
+fn parse_request_line(line: &[u8], request: &mut WireRequest) -> Result<(), String> {
     let parts: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
     let [method, target, version] = parts[..] else {
         return Err(format!("request line of {} parts", parts.len()));
@@ -188,7 +193,7 @@ fn parse_request_line(line: &[u8], request: &mut Request) -> Result<(), String> 
     Ok(())
 }
 
-fn parse_status_line(line: &[u8], response: &mut Response) -> Result<(), String> {
+fn parse_status_line(line: &[u8], response: &mut WireResponse) -> Result<(), String> {
     let mut parts = line.splitn(3, |byte| *byte == b' ');
     response.minor = parse_version(parts.next().unwrap_or_default())?;
     let status = parts.next().unwrap_or_default();
@@ -220,26 +225,26 @@ fn parse_field(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>), String> {
     Ok((name.to_vec(), value.trim_ascii().to_vec()))
 }
 
-fn declared_framing(fields: &Fields) -> Result<Option<Framing>, String> {
+fn declared_framing(fields: &WireFields) -> Result<Option<WireBodyFraming>, String> {
     let codings: Vec<&[u8]> = fields.all("transfer-encoding").collect();
     let lengths: Vec<&[u8]> = fields.all("content-length").collect();
     match (&codings[..], &lengths[..]) {
         ([], []) => Ok(None),
-        ([coding], []) if coding.eq_ignore_ascii_case(b"chunked") => Ok(Some(Framing::Chunked)),
+        ([coding], []) if coding.eq_ignore_ascii_case(b"chunked") => Ok(Some(WireBodyFraming::Chunked)),
         ([], [length]) => {
             let is_number = !length.is_empty() && length.len() <= 19 && length.iter().all(u8::is_ascii_digit);
             let text = String::from_utf8_lossy(length);
             text.parse()
                 .ok()
                 .filter(|_| is_number)
-                .map(|n| Some(Framing::Length(n)))
+                .map(|n| Some(WireBodyFraming::Length(n)))
                 .ok_or_else(|| format!("length {text:?}"))
         }
         _ => Err(format!("{} transfer codings and {} lengths", codings.len(), lengths.len())),
     }
 }
 
-impl BodyRead {
+impl ParsedBody {
     /// Adds `bytes` to the data as far as there is room in `limit`.
     fn keep(&mut self, bytes: &[u8], limit: usize) {
         let room = limit.saturating_sub(self.data.len());
@@ -247,28 +252,34 @@ impl BodyRead {
     }
 }
 
-fn read_body(bytes: &[u8], framing: Framing, is_ended: bool) -> Body {
+fn read_body(bytes: &[u8], framing: WireBodyFraming, is_ended: bool) -> BodyParse {
     match framing {
-        Framing::None => Body::Whole(BodyRead::default()),
-        Framing::Length(length) => {
+        WireBodyFraming::None => BodyParse::Whole(ParsedBody::default()),
+        WireBodyFraming::Length(length) => {
             let wanted = usize::try_from(length).unwrap_or(usize::MAX);
             match bytes.get(..wanted) {
-                Some(data) => {
-                    Body::Whole(BodyRead { data: data.to_vec(), length: wanted, ..BodyRead::default() })
+                Some(data) => BodyParse::Whole(ParsedBody {
+                    data: data.to_vec(),
+                    length: wanted,
+                    ..ParsedBody::default()
+                }),
+                None => {
+                    BodyParse::Partial(ParsedBody { data: first_of(bytes).to_vec(), ..ParsedBody::default() })
                 }
-                None => Body::Partial(BodyRead { data: first_of(bytes).to_vec(), ..BodyRead::default() }),
             }
         }
-        Framing::UntilClose if is_ended => {
-            Body::Whole(BodyRead { data: bytes.to_vec(), length: bytes.len(), ..BodyRead::default() })
-        }
-        Framing::UntilClose => {
-            Body::Partial(BodyRead { data: first_of(bytes).to_vec(), ..BodyRead::default() })
+        WireBodyFraming::UntilClose if is_ended => BodyParse::Whole(ParsedBody {
+            data: bytes.to_vec(),
+            length: bytes.len(),
+            ..ParsedBody::default()
+        }),
+        WireBodyFraming::UntilClose => {
+            BodyParse::Partial(ParsedBody { data: first_of(bytes).to_vec(), ..ParsedBody::default() })
         }
         // A long body is copied once, when all of it is there.
-        Framing::Chunked => match read_chunks(bytes, PARTIAL_MAX) {
-            Body::Whole(read) if read.data.len() >= PARTIAL_MAX => read_chunks(bytes, usize::MAX),
-            body @ (Body::Whole(_) | Body::Partial(_) | Body::Bad(_)) => body,
+        WireBodyFraming::Chunked => match read_chunks(bytes, PARTIAL_MAX) {
+            BodyParse::Whole(read) if read.data.len() >= PARTIAL_MAX => read_chunks(bytes, usize::MAX),
+            body @ (BodyParse::Whole(_) | BodyParse::Partial(_) | BodyParse::Bad(_)) => body,
         },
     }
 }
@@ -279,17 +290,17 @@ fn first_of(bytes: &[u8]) -> &[u8] {
 }
 
 /// Reads a chunked body and keeps up to `keep` bytes of it.
-fn read_chunks(bytes: &[u8], keep: usize) -> Body {
-    let mut read = BodyRead::default();
+fn read_chunks(bytes: &[u8], keep: usize) -> BodyParse {
+    let mut read = ParsedBody::default();
     loop {
         let line = match read_line(&bytes[read.length..]) {
-            Line::Whole(line) => line,
-            Line::Partial => return Body::Partial(read),
-            Line::Bad(why) => return Body::Bad(format!("chunk line: {why}")),
+            LineParse::Whole(line) => line,
+            LineParse::Partial => return BodyParse::Partial(read),
+            LineParse::Bad(why) => return BodyParse::Bad(format!("chunk line: {why}")),
         };
         let size = match parse_chunk_size(line) {
             Ok(size) => size,
-            Err(why) => return Body::Bad(why),
+            Err(why) => return BodyParse::Bad(why),
         };
         read.length += line.len() + 2;
         if size == 0 {
@@ -298,10 +309,10 @@ fn read_chunks(bytes: &[u8], keep: usize) -> Body {
         let rest = &bytes[read.length..];
         if rest.len() < size.saturating_add(2) {
             read.keep(&rest[..rest.len().min(size)], keep);
-            return Body::Partial(read);
+            return BodyParse::Partial(read);
         }
         if &rest[size..size + 2] != b"\r\n" {
-            return Body::Bad("no CRLF after the chunk data".into());
+            return BodyParse::Bad("no CRLF after the chunk data".into());
         }
         read.keep(&rest[..size], keep);
         read.length += size + 2;
@@ -310,10 +321,10 @@ fn read_chunks(bytes: &[u8], keep: usize) -> Body {
         FieldsRead::Whole { fields, length } => {
             read.trailers = fields;
             read.length += length;
-            Body::Whole(read)
+            BodyParse::Whole(read)
         }
-        FieldsRead::Partial => Body::Partial(read),
-        FieldsRead::Bad(why) => Body::Bad(format!("trailers: {why}")),
+        FieldsRead::Partial => BodyParse::Partial(read),
+        FieldsRead::Bad(why) => BodyParse::Bad(format!("trailers: {why}")),
     }
 }
 

@@ -1,16 +1,16 @@
-use super::{Framing, Reading, Request, Response, read_request, read_response};
+use super::{ParseOutcome, WireBodyFraming, WireRequest, WireResponse, read_request, read_response};
 
-fn request(bytes: &[u8]) -> Option<(Request, usize)> {
+fn request(bytes: &[u8]) -> Option<(WireRequest, usize)> {
     match read_request(bytes) {
-        Reading::Whole { message, length } => Some((*message, length)),
-        Reading::Partial { .. } | Reading::Bad(_) => None,
+        ParseOutcome::Whole { message, length } => Some((*message, length)),
+        ParseOutcome::Partial { .. } | ParseOutcome::Bad(_) => None,
     }
 }
 
-fn response(bytes: &[u8], method: &[u8], is_ended: bool) -> Option<(Response, usize)> {
+fn response(bytes: &[u8], method: &[u8], is_ended: bool) -> Option<(WireResponse, usize)> {
     match read_response(bytes, method, is_ended) {
-        Reading::Whole { message, length } => Some((*message, length)),
-        Reading::Partial { .. } | Reading::Bad(_) => None,
+        ParseOutcome::Whole { message, length } => Some((*message, length)),
+        ParseOutcome::Partial { .. } | ParseOutcome::Bad(_) => None,
     }
 }
 
@@ -29,7 +29,7 @@ fn reads_a_request_and_leaves_what_follows() {
 fn reads_chunks_extensions_and_trailers() {
     let bytes = b"PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nab\r\n1\r\nc\r\n0\r\nT: 1\r\n\r\n";
     let (request, length) = request(bytes).expect("a whole request");
-    assert_eq!((request.framing, &request.body[..]), (Framing::Chunked, &b"abc"[..]));
+    assert_eq!((request.framing, &request.body[..]), (WireBodyFraming::Chunked, &b"abc"[..]));
     assert_eq!((request.trailers.text("t").as_str(), length), ("1", bytes.len()));
 }
 
@@ -37,7 +37,7 @@ fn reads_chunks_extensions_and_trailers() {
 fn every_proper_prefix_is_partial() {
     let bytes = b"PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n";
     for end in 0..bytes.len() {
-        assert!(matches!(read_request(&bytes[..end]), Reading::Partial { .. }), "prefix of {end} bytes");
+        assert!(matches!(read_request(&bytes[..end]), ParseOutcome::Partial { .. }), "prefix of {end} bytes");
     }
 }
 
@@ -55,7 +55,7 @@ fn refuses_what_no_strict_reader_takes() {
         b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n",
     ];
     for bytes in refused {
-        assert!(matches!(read_request(bytes), Reading::Bad(_)), "{:?}", String::from_utf8_lossy(bytes));
+        assert!(matches!(read_request(bytes), ParseOutcome::Bad(_)), "{:?}", String::from_utf8_lossy(bytes));
     }
 }
 

@@ -2,13 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::draw::Draw;
+use crate::draw::SeededRng;
 
 /// Clusters that routes name; all are the same upstream.
 pub(crate) const CLUSTERS: [&str; 2] = ["one", "two"];
 
 /// Gives a route something to do; the name of the kind.
-pub(crate) fn act(draw: &mut Draw, route: &mut Value, number: usize, templates: &[&str]) -> &'static str {
+pub(crate) fn act(
+    draw: &mut SeededRng,
+    route: &mut Value,
+    number: usize,
+    templates: &[&str],
+) -> &'static str {
     if draw.percent(20) {
         fields(draw, route, "", number);
     }
@@ -30,7 +35,7 @@ pub(crate) fn act(draw: &mut Draw, route: &mut Value, number: usize, templates: 
     }
 }
 
-fn redirect(draw: &mut Draw, number: usize, is_template: bool) -> Value {
+fn redirect(draw: &mut SeededRng, number: usize, is_template: bool) -> Value {
     let mut own = json!({});
     match draw.below(6) {
         0 => own["https_redirect"] = true.into(),
@@ -60,7 +65,7 @@ fn redirect(draw: &mut Draw, number: usize, is_template: bool) -> Value {
     own
 }
 
-fn forward(draw: &mut Draw, number: usize, templates: &[&str]) -> Value {
+fn forward(draw: &mut SeededRng, number: usize, templates: &[&str]) -> Value {
     let mut own = if draw.percent(25) {
         // Weights that leave nothing to chance.
         let mut two = json!({"name": "two", "weight": 7});
@@ -93,7 +98,7 @@ fn forward(draw: &mut Draw, number: usize, templates: &[&str]) -> Value {
     own
 }
 
-fn replacement(draw: &mut Draw) -> Value {
+fn replacement(draw: &mut SeededRng) -> Value {
     let (expression, substitution) = *draw.of(&[
         ("a", "z"),
         ("^/(.)(.*)$", r"/\2/of/\1"),
@@ -107,7 +112,7 @@ fn replacement(draw: &mut Draw) -> Value {
 }
 
 /// Fields that are added and removed at one level; each level changes what the others do.
-pub(crate) fn fields(draw: &mut Draw, owner: &mut Value, level: &str, number: usize) {
+pub(crate) fn fields(draw: &mut SeededRng, owner: &mut Value, level: &str, number: usize) {
     let name = format!("x-t-{}", draw.of(&["a", "b", "C"]));
     let header = json!({"key": name, "value": format!("{level}v{number}%%")});
     let how = *draw.of(&["APPEND_IF_EXISTS_OR_ADD", "OVERWRITE_IF_EXISTS_OR_ADD"]);

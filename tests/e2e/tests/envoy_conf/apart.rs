@@ -3,15 +3,15 @@
 //! The list of these differences is in `docs/reference/divergences.md`. Where Envoy is not installed eddy alone is asked.
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::peer::{Crowd, Echo, Envoy, Reply, bootstrap};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::peer::{Crowd, EchoUpstream, Envoy, Reply, bootstrap};
 use serde_json::{Value, json};
 
 /// A request, and what eddy and Envoy make of it.
-type Case<'c> = (&'c str, &'c str, &'c str);
+type DivergenceCase<'c> = (&'c str, &'c str, &'c str);
 
 /// Asks both for what stands in `cases`, with these routes, all of one virtual host, and these settings of the table.
-async fn check(settings: Value, mut host: Value, cases: &[Case<'_>]) -> Result<()> {
+async fn check(settings: Value, mut host: Value, cases: &[DivergenceCase<'_>]) -> Result<()> {
     host["name"] = "all".into();
     host["domains"] = json!(["*"]);
     let mut table = json!({"name": "site", "virtual_hosts": [host]});
@@ -31,10 +31,10 @@ async fn check(settings: Value, mut host: Value, cases: &[Case<'_>]) -> Result<(
 
 /// What eddy answers, and what Envoy does where it is there.
 async fn answers(config: &str, requests: &[Vec<u8>]) -> Result<(Vec<Reply>, Vec<Option<Reply>>)> {
-    let upstream = Echo::start()?;
+    let upstream = EchoUpstream::start()?;
     let substitutes = vec![("ECHO".to_owned(), upstream.path().display().to_string())];
     let gateway =
-        Gateway::launch(config, Launch { substitutes, file: Some("envoy.json"), ..Launch::default() })
+        TestGateway::launch(config, Launch { substitutes, file: Some("envoy.json"), ..Launch::default() })
             .await?;
     let ours = Crowd::to(&gateway.directory().join("site.sock")).ask_all(requests)?;
     gateway.stop().await?;
@@ -73,7 +73,7 @@ async fn heads_are_read_strictly() -> Result<()> {
     for head in ["Host:", "Host: a.test\r\nHost: a.test", "Host: a.test\r\nx-a: a\r\n b"] {
         refused.push(format!("GET / HTTP/1.1\r\n{head}\r\n\r\n"));
     }
-    let mut cases: Vec<Case<'_>> =
+    let mut cases: Vec<DivergenceCase<'_>> =
         refused.iter().map(|request| (request.as_str(), "400", "200 all")).collect();
     cases.extend(taken.iter().map(|request| (request.as_str(), "200 all", "200 all")));
     cases.push(("GET / HTTP/1.0\r\n\r\n", "200 all", "426"));
@@ -130,7 +130,7 @@ async fn expressions_are_of_bytes_in_both() -> Result<()> {
     ] {
         cases.push((get(target, &format!("x-a: {value}\r\n")), expected));
     }
-    let cases: Vec<Case<'_>> =
+    let cases: Vec<DivergenceCase<'_>> =
         cases.iter().map(|(request, expected)| (request.as_str(), *expected, *expected)).collect();
     check(json!({}), json!({"routes": routes}), &cases).await
 }

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use anyhow::{Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::TapOrigin;
-use eddy_e2e::peer::{Crowd, Echo, Envoy, bootstrap};
+use eddy_e2e::peer::{Crowd, EchoUpstream, Envoy, bootstrap};
 use serde_json::{Value, json};
 
 /// A path, the host that the client names, and the one that the copy does.
@@ -60,7 +60,7 @@ async fn copied(mut clients: Crowd, copies: &TapOrigin) -> Result<Vec<(String, S
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copies_name_the_hosts_that_envoys_do() -> Result<()> {
-    let upstream = Echo::start()?;
+    let upstream = EchoUpstream::start()?;
     let mut expected = COPIES.map(|(path, _, host)| (path.to_owned(), host.to_owned())).to_vec();
     // Two policies of one route, each with a host of its own.
     expected.push(("/both".to_owned(), "b.test".to_owned()));
@@ -69,7 +69,7 @@ async fn copies_name_the_hosts_that_envoys_do() -> Result<()> {
     let copies = TapOrigin::start().await?;
     let substitutes = vec![("ECHO".to_owned(), upstream.path().display().to_string())];
     let launch = Launch { substitutes, file: Some("envoy.json"), ..Launch::default() };
-    let gateway = Gateway::launch(&configuration(copies.address())?, launch).await?;
+    let gateway = TestGateway::launch(&configuration(copies.address())?, launch).await?;
     let ours = copied(Crowd::to(&gateway.directory().join("site.sock")), &copies).await?;
     ensure!(ours == expected, "eddy: {ours:?}");
     gateway.stop().await?;

@@ -1,8 +1,8 @@
 //! Numbers that are the same in every run.
 
-pub(crate) struct Draw(u64);
+pub(crate) struct SeededRng(u64);
 
-impl Draw {
+impl SeededRng {
     /// From a seed that is not zero.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed | 1)

@@ -8,14 +8,14 @@ use eddy_e2e::peer::{Questions, bootstrap};
 use serde_json::{Value, json};
 
 /// An example: where the documentation has it, what it shows, its configuration, requests and answers.
-pub(crate) struct Example {
+pub(crate) struct EnvoyDocExample {
     pub(crate) section: &'static str,
     pub(crate) about: &'static str,
-    shape: Shape,
+    shape: ExampleConfig,
     asks: &'static str,
 }
 
-enum Shape {
+enum ExampleConfig {
     /// Routes of a virtual host.
     Routes(&'static str),
     /// The fields of a virtual host.
@@ -24,7 +24,7 @@ enum Shape {
     Whole(&'static str, &'static str),
 }
 
-use Shape::{Host, Routes, Whole};
+use ExampleConfig::{Host, Routes, Whole};
 
 /// An example that is left out, and why.
 type LeftOut = (String, String);
@@ -115,8 +115,8 @@ fn request(ask: &str, name: &str) -> Vec<u8> {
     format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n").into_bytes()
 }
 
-pub(crate) const EXAMPLES: &[Example] = &[
-    Example {
+pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
+    EnvoyDocExample {
         section: "arch_overview/http/http_routing",
         about: "routes are tried in the order in which they are written",
         shape: Routes(
@@ -124,7 +124,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/shop/cart => 200 shop\n/shopping => 200 shop\n/sho => 200 rest",
     },
-    Example {
+    EnvoyDocExample {
         section: "arch_overview/http/http_routing",
         about: "a redirect of the path and of the scheme, a rewrite and a direct response side by side",
         shape: Routes(
@@ -132,7 +132,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/login?a=1 => 301 -> https://e1.test/login?a=1\n/old => 301 -> http://e1.test/new\n/v1/users => 200 GET /users e1.test\n/x => 403 no",
     },
-    Example {
+    EnvoyDocExample {
         section: "arch_overview/http/http_routing (matcher tree)",
         about: "a map of values of a field chooses the route",
         shape: Host(
@@ -140,7 +140,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ some-header=some_value_to_match_on => 200 found\n/ some-header=else => 404\n/ => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "arch_overview/http/http_routing (matcher tree)",
         about: "a list of predicates, one of which is the opposite of another",
         shape: Host(
@@ -148,7 +148,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/app x-env=staging => 200 staging\n/other x-env=staging => 404\n/other => 200 open\n/ x-blocked=yes => 404\n/ x-blocked=no => 200 open",
     },
-    Example {
+    EnvoyDocExample {
         section: "arch_overview/http/http_routing (matcher tree)",
         about: "of prefixes of the path the longest that leads to an action counts",
         shape: Host(
@@ -156,31 +156,31 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/foo/bar x=1 => 200 bar\n/foo/bar x=2 => 200 foo\n/foobar => 200 foo\n/fo => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteMatch.prefix",
         about: "a prefix is one of bytes",
         shape: Routes(r#"[{"match": {"prefix": "/prefix"}, "is": "a"}]"#),
         asks: "/prefix => 200 a\n/prefixed?x => 200 a\n/prefi => 404\n//prefix => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteMatch.path",
         about: "an exact path, without the query",
         shape: Routes(r#"[{"match": {"path": "/exact"}, "is": "a"}]"#),
         asks: "/exact => 200 a\n/exact?q=1 => 200 a\n/exact/ => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteMatch.safe_regex",
         about: "an expression matches the whole path without the query",
         shape: Routes(r#"[{"match": {"safe_regex": {"regex": "/b[io]t"}}, "is": "a"}]"#),
         asks: "/bit => 200 a\n/bot?x=1 => 200 a\n/bite => 404\n/bit/bot => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteMatch.path_separated_prefix",
         about: "a prefix of whole segments",
         shape: Routes(r#"[{"match": {"path_separated_prefix": "/api/dev"}, "is": "a"}]"#),
         asks: "/api/dev => 200 a\n/api/dev/v1 => 200 a\n/api/dev?param=true => 200 a\n/api/developer => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteMatch.case_sensitive",
         about: "letters of either case",
         shape: Routes(
@@ -188,7 +188,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/data => 200 exact\n/DATA => 200 exact\n/MIXED/Case => 200 prefix\n/dat => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "path/match/uri_template.proto",
         about: "`*` is one segment, with an end of its own",
         shape: Routes(
@@ -196,7 +196,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/videos/123414/hls/1080p5000_00001.m4u => 200 a\n/videos/1/2/x.mp4 => 404\n/videos/1/2/3/x.m4u => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "path/match/uri_template.proto",
         about: "`**` is all that is left",
         shape: Routes(
@@ -204,7 +204,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/content/123/india/dash/55/manifest.mpd => 200 a\n/manifest.mp4 => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "path/match/uri_template.proto",
         about: "variables of one segment and of several",
         shape: Routes(
@@ -212,7 +212,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/us/media/12/x => 200 a\n/us/media/12/y => 404\n/us/other/12/x => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "path/rewrite/uri_template.proto",
         about: "variables of the template in another order",
         shape: Routes(
@@ -220,7 +220,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/us/en/content/a/b?q=1 => 200 GET /en/us/a/b?q=1 e13.test\n/us/en/other => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (exact)",
         about: "a field has one value",
         shape: Routes(
@@ -228,7 +228,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x=abcd => 200 a\n/ x=abcde => 404\n/ => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (prefix)",
         about: "a field begins with a text",
         shape: Routes(
@@ -236,7 +236,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x=abcdxyz => 200 a\n/ x=abcxyz => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (suffix)",
         about: "a field ends in a text",
         shape: Routes(
@@ -244,7 +244,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x=xyzabcd => 200 a\n/ x=xyzbcd => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (contains)",
         about: "a field has a text in it",
         shape: Routes(
@@ -252,7 +252,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x=xyzabcdpqr => 200 a\n/ x=xyzbcdpqr => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (safe_regex)",
         about: "an expression matches the whole value",
         shape: Routes(
@@ -260,7 +260,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x=123 => 200 a\n/ x=1234 => 404\n/ x=123.456 => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.range_match",
         about: "a number, the end not among them",
         shape: Routes(
@@ -268,7 +268,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x=-1 => 200 a\n/ x=0 => 404\n/ x=somestring => 404\n/ x=10.9 => 404\n/ x=-1somestring => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.present_match",
         about: "a field is there, or is not",
         shape: Routes(
@@ -276,7 +276,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/a x=1 => 200 there\n/a => 404\n/b => 200 absent\n/b x=1 => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.invert_match",
         about: "the opposite of a test fails without the field",
         shape: Routes(
@@ -284,7 +284,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x=5 => 200 a\n/ x=-5 => 404\n/ => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.treat_missing_header_as_empty",
         about: "a missing field counts as an empty one",
         shape: Routes(
@@ -292,7 +292,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ => 200 a\n/ x=5 => 404\n/ x=11 => 200 a",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher (names with a colon)",
         about: "the method as a field",
         shape: Routes(
@@ -300,7 +300,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ method=DELETE => 200 gone\n/ => 200 rest",
     },
-    Example {
+    EnvoyDocExample {
         section: "string.proto#StringMatcher.ignore_case",
         about: "letters of either case in a value",
         shape: Routes(
@@ -308,7 +308,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x=someDATAhere => 200 a\n/ x=dat => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#QueryParameterMatcher.string_match",
         about: "a parameter has a value; the first counts, as it was sent",
         shape: Routes(
@@ -316,7 +316,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/?debug=on => 200 a\n/?x=1&debug=on => 200 a\n/?debug=off&debug=on => 404\n/?debug=o%6E => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#QueryParameterMatcher.present_match",
         about: "a parameter is there",
         shape: Routes(
@@ -324,7 +324,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/?debug => 200 a\n/?debug=1 => 200 a\n/?debugging=1 => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#CookieMatcher",
         about: "a cookie among others, and one that is not there",
         shape: Routes(
@@ -332,7 +332,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/a cookie=id=7;+stage=beta => 200 beta\n/a cookie=stage=alpha => 404\n/b => 200 others\n/b cookie=stage=beta => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteMatch.grpc",
         about: "only requests of gRPC",
         shape: Routes(
@@ -340,7 +340,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ content-type=application/json => 200 rest\n/ => 200 rest",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteMatch.runtime_fraction",
         about: "all requests, and none",
         shape: Routes(
@@ -348,7 +348,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/all => 200 all\n/none => 200 rest",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteAction.prefix_rewrite",
         about: "with and without the final slash, as the page advises",
         shape: Routes(
@@ -356,7 +356,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/prefix => 200 GET / e30.test\n/prefix/etc => 200 GET /etc e30.test",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteAction.regex_rewrite",
         about: "groups change places",
         shape: Routes(
@@ -364,7 +364,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/service/foo/v1/api => 200 GET /v1/api/instance/foo e31.test",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteAction.regex_rewrite",
         about: "every place is replaced",
         shape: Routes(
@@ -372,7 +372,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/xxx/one/yyy/one/zzz => 200 GET /xxx/two/yyy/two/zzz e32.test",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteAction.regex_rewrite",
         about: "the first place alone, and any case",
         shape: Routes(
@@ -380,13 +380,13 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/xxx/one/yyy/one/zzz => 200 GET /xxx/two/yyy/one/zzz e33.test\n/aaa/XxX/bbb => 200 GET /aaa/yyy/bbb e33.test",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteAction.host_rewrite_literal",
         about: "another host for the endpoint",
         shape: Routes(r#"[{"match": {"prefix": "/"}, "to": {"host_rewrite_literal": "www.internal.test"}}]"#),
         asks: "/a => 200 GET /a www.internal.test",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RouteAction.weighted_clusters",
         about: "a share of nothing and one of all, with a field of its own",
         shape: Routes(
@@ -394,7 +394,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/a => 200 GET /a e35.test x-t-share=all",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RedirectAction",
         about: "host, port, path and status",
         shape: Routes(
@@ -402,13 +402,13 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/a/x?q=1 => 308 -> http://new.test:8443/to?q=1\n/b/x?q=1 => 302 -> http://e36.test/c/x",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RedirectAction.path_redirect",
         about: "a query of its own takes the place of the request's",
         shape: Routes(r#"[{"match": {"prefix": "/a"}, "redirect": {"path_redirect": "/to?own=1"}}]"#),
         asks: "/a?q=1 => 301 -> http://e37.test/to?own=1",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#RedirectAction.regex_rewrite",
         about: "an address made of the path",
         shape: Routes(
@@ -416,13 +416,13 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/u/12 => 301 -> http://e38.test/users/12",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#DirectResponseAction",
         about: "a status without a body",
         shape: Routes(r#"[{"match": {"prefix": "/"}, "direct_response": {"status": 410}}]"#),
         asks: "/ => 410",
     },
-    Example {
+    EnvoyDocExample {
         section: "http_conn_man/headers#custom-request-response-headers",
         about: "fields of a route and of its virtual host, and a percent sign",
         shape: Host(
@@ -430,7 +430,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ x-t-gone=1 => 200 GET / e40.test x-t-host=h x-t-share=50%",
     },
-    Example {
+    EnvoyDocExample {
         section: "base.proto#HeaderValueOption.append_action",
         about: "one beside those that are there, and one in their place",
         shape: Routes(
@@ -438,7 +438,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/add x-t-a=old => 200 GET /add e41.test x-t-a=old x-t-a=new\n/set x-t-a=old => 200 GET /set e41.test x-t-a=new",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#VirtualHost.domains",
         about: "exact, then suffixes, then prefixes, then any",
         shape: Whole(
@@ -447,13 +447,13 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ host=www.foo.com => 200 exact\n/ host=baz-bar.foo.com => 200 suffix\n/ host=foo.bar => 200 prefix\n/ host=foo-bar => 200 prefix\n/ host=other => 200 any\n/ host=www.foo.com:80 => 200 any",
     },
-    Example {
+    EnvoyDocExample {
         section: "route_components.proto#VirtualHost.require_tls",
         about: "all requests that did not come by TLS are sent there",
         shape: Host(r#"{"require_tls": 2, "routes": [{"match": {"prefix": "/"}, "is": "secure"}]}"#),
         asks: "/a?b=1 => 301 -> https://e43.test/a?b=1\n/a x-forwarded-proto=https => 200 secure",
     },
-    Example {
+    EnvoyDocExample {
         section: "route.proto#RouteConfiguration.ignore_port_in_host_matching",
         about: "a port does not belong to the host",
         shape: Whole(
@@ -462,7 +462,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ host=www.ex.com:8080 => 200 a\n/ host=www.ex.com => 200 a\n/ host=www.ex.com. => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "route.proto#RouteConfiguration.ignore_path_parameters_in_path_matching",
         about: "what follows a semicolon does not belong to the path",
         shape: Whole(
@@ -471,7 +471,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/foo/bar;v=1 host=h => 200 a\n/foo;v=1/bar host=h => 200 a\n/foo/bars host=h => 404",
     },
-    Example {
+    EnvoyDocExample {
         section: "http_connection_manager.proto#normalize_path, merge_slashes",
         about: "a path is resolved before routes see it, and sent so",
         shape: Whole(
@@ -480,7 +480,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/x/../a//b host=h => 200 GET /a/b h\n/a%2Fb host=h => 200 GET /a/b h\n/%61/b host=h => 200 GET /a/b h",
     },
-    Example {
+    EnvoyDocExample {
         section: "http_connection_manager.proto#strip_any_host_port",
         about: "hosts lose their port before they are compared, and towards the endpoint",
         shape: Whole(
@@ -489,7 +489,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ),
         asks: "/ host=www.ex.com:8080 => 200 a",
     },
-    Example {
+    EnvoyDocExample {
         section: "route.proto#RouteConfiguration (fields of all routes)",
         about: "fields of the configuration come behind those of the route",
         shape: Whole(

@@ -6,8 +6,8 @@ use eddy_e2e::peer::{Questions, bootstrap};
 use serde_json::{Value, json};
 
 use crate::actions::{CLUSTERS, act, fields};
-use crate::draw::Draw;
-use crate::matches::{PATHS, VALUES, Wanted, route_match};
+use crate::draw::SeededRng;
+use crate::matches::{GeneratedRouteMatch, PATHS, VALUES, route_match};
 use crate::tree;
 
 /// Configurations, and how often each kind of thing occurs in them.
@@ -18,7 +18,7 @@ pub(crate) struct Generated {
 
 /// One configuration for each way to read requests, with so many virtual hosts.
 pub(crate) fn generate(seed: u64, hosts: usize) -> Generated {
-    let mut draw = Draw::new(seed);
+    let mut draw = SeededRng::new(seed);
     let mut counts = BTreeMap::new();
     let readings = [
         (json!({}), json!({})),
@@ -40,20 +40,20 @@ pub(crate) fn generate(seed: u64, hosts: usize) -> Generated {
         ),
     ];
     let questions = readings.iter().map(|(settings, routes)| {
-        let mut maker = Maker { draw: &mut draw, counts: &mut counts, number: 0 };
+        let mut maker = RouteConfigGenerator { draw: &mut draw, counts: &mut counts, number: 0 };
         maker.configuration(settings, routes, hosts)
     });
     Generated { questions: questions.collect(), counts }
 }
 
 /// Makes one configuration.
-pub(crate) struct Maker<'m> {
-    pub(crate) draw: &'m mut Draw,
+pub(crate) struct RouteConfigGenerator<'m> {
+    pub(crate) draw: &'m mut SeededRng,
     counts: &'m mut BTreeMap<String, usize>,
     number: usize,
 }
 
-impl Maker<'_> {
+impl RouteConfigGenerator<'_> {
     fn configuration(&mut self, settings: &Value, routes: &Value, hosts: usize) -> Questions {
         let (mut virtual_hosts, mut requests) = (Vec::new(), Vec::new());
         for host in 0..hosts {
@@ -102,7 +102,7 @@ impl Maker<'_> {
     }
 
     /// A route, and what requests for it are like.
-    pub(crate) fn route(&mut self, all: &mut Vec<Wanted>) -> Value {
+    pub(crate) fn route(&mut self, all: &mut Vec<GeneratedRouteMatch>) -> Value {
         self.number += 1;
         let wanted = route_match(self.draw);
         let mut route = json!({"match": wanted.json});
@@ -130,7 +130,7 @@ impl Maker<'_> {
     }
 
     /// A request like a route, or nearly.
-    fn request(&mut self, host: &str, wanted: &Wanted) -> String {
+    fn request(&mut self, host: &str, wanted: &GeneratedRouteMatch) -> String {
         let draw = &mut *self.draw;
         let mut target = wanted.path.clone();
         for _ in 0..*draw.of(&[0, 0, 1, 1, 2]) {

@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use coverage::Coverage;
-use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::peer::{Crowd, Echo, Envoy, Questions, Reply, envoy_says, recorded_answers};
+use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::peer::{Crowd, EchoUpstream, Envoy, Questions, Reply, envoy_says, recorded_answers};
 use eddy_e2e::place::variable;
 use examples::EXAMPLES;
 use ledger::Ledger;
@@ -52,12 +52,12 @@ fn shown(reply: &Reply) -> String {
 }
 
 /// What eddy answers to all questions in their order.
-async fn eddy_says(all: &[Questions], upstream: &Echo) -> Result<Vec<String>> {
+async fn eddy_says(all: &[Questions], upstream: &EchoUpstream) -> Result<Vec<String>> {
     let mut answers = Vec::new();
     for questions in all {
         let substitutes = vec![("ECHO".to_owned(), upstream.path().display().to_string())];
         let launch = Launch { substitutes, file: Some("envoy.json"), ..Launch::default() };
-        let gateway = Gateway::launch(&questions.config, launch).await?;
+        let gateway = TestGateway::launch(&questions.config, launch).await?;
         let socket = gateway.directory().join("site.sock");
         let replies = Crowd::to(&socket).ask_all(&questions.requests)?;
         answers.extend(replies.iter().map(shown));
@@ -86,7 +86,7 @@ struct Compared {
 /// Puts the questions to both and tells where they differ.
 async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<Compared> {
     // Fields of its own, for routes to remove and to add to.
-    let upstream = Echo::with_fields(&[("x-t-a", "own"), ("x-t-b", "own")])?;
+    let upstream = EchoUpstream::with_fields(&[("x-t-a", "own"), ("x-t-b", "own")])?;
     let theirs = envoy_says(recorded, all, &upstream, shown)?;
     let ours = eddy_says(all, &upstream).await?;
     let requests: Vec<(&Questions, String)> = all
@@ -135,7 +135,7 @@ fn host_of(config: &str, request: &str) -> Option<String> {
 async fn examples_answer_as_they_say_and_as_envoy_does() -> Result<()> {
     let (questions, expected) = examples::all()?;
     let file = recorded("examples.txt");
-    let upstream = Echo::start()?;
+    let upstream = EchoUpstream::start()?;
     let theirs = envoy_says(Some(&file), &questions, &upstream, shown)?;
     let ours = eddy_says(&questions, &upstream).await?;
     let mut wrong = Vec::new();

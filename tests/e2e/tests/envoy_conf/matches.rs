@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::draw::Draw;
+use crate::draw::SeededRng;
 
 /// Few texts, so that they meet each other.
 pub(crate) const PATHS: [&str; 16] = [
@@ -44,7 +44,7 @@ const TEMPLATES: [(&str, &str, &[&str]); 7] = [
 ];
 
 /// A `RouteMatch`, and what a request needs for it.
-pub(crate) struct Wanted {
+pub(crate) struct GeneratedRouteMatch {
     pub(crate) json: Value,
     pub(crate) path: String,
     pub(crate) method: Option<&'static str>,
@@ -54,11 +54,17 @@ pub(crate) struct Wanted {
     pub(crate) rewrites: &'static [&'static str],
 }
 
-pub(crate) fn route_match(draw: &mut Draw) -> Wanted {
+pub(crate) fn route_match(draw: &mut SeededRng) -> GeneratedRouteMatch {
     let mut own = Map::new();
     let (path, rewrites) = path(draw, &mut own);
-    let mut wanted =
-        Wanted { json: Value::Null, path, method: None, fields: Vec::new(), query: Vec::new(), rewrites };
+    let mut wanted = GeneratedRouteMatch {
+        json: Value::Null,
+        path,
+        method: None,
+        fields: Vec::new(),
+        query: Vec::new(),
+        rewrites,
+    };
     if draw.percent(35) {
         let count = *draw.of(&[1, 1, 2]);
         let headers: Vec<Value> = (0..count).map(|_| header(draw, &mut wanted)).collect();
@@ -91,7 +97,7 @@ pub(crate) fn route_match(draw: &mut Draw) -> Wanted {
 }
 
 /// A path, and the new paths that its template allows.
-fn path(draw: &mut Draw, own: &mut Map<String, Value>) -> (String, &'static [&'static str]) {
+fn path(draw: &mut SeededRng, own: &mut Map<String, Value>) -> (String, &'static [&'static str]) {
     if draw.percent(10) {
         let (template, path, rewrites) = *draw.of(&TEMPLATES);
         let kind = "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig";
@@ -105,7 +111,7 @@ fn path(draw: &mut Draw, own: &mut Map<String, Value>) -> (String, &'static [&'s
     (plain_path(draw, own), &[])
 }
 
-fn plain_path(draw: &mut Draw, own: &mut Map<String, Value>) -> String {
+fn plain_path(draw: &mut SeededRng, own: &mut Map<String, Value>) -> String {
     let kind = *draw.of(&["prefix", "prefix", "path", "path_separated_prefix", "safe_regex"]);
     if kind == "safe_regex" {
         let (expression, path) = *draw.of(&EXPRESSIONS);
@@ -123,7 +129,7 @@ fn plain_path(draw: &mut Draw, own: &mut Map<String, Value>) -> String {
     text.to_owned()
 }
 
-fn header(draw: &mut Draw, wanted: &mut Wanted) -> Value {
+fn header(draw: &mut SeededRng, wanted: &mut GeneratedRouteMatch) -> Value {
     let name = *draw.of(&["x", "y", "x", "X-Y", ":method", "host", ":path", ":authority", ":scheme"]);
     let mut own = json!({"name": name});
     let mut value = None;
@@ -170,7 +176,7 @@ fn header(draw: &mut Draw, wanted: &mut Wanted) -> Value {
     own
 }
 
-fn parameter(draw: &mut Draw, wanted: &mut Wanted) -> Value {
+fn parameter(draw: &mut SeededRng, wanted: &mut GeneratedRouteMatch) -> Value {
     let name = *draw.of(&["q", "r"]);
     let mut own = json!({"name": name});
     let mut value = Some("1".to_owned());
@@ -191,7 +197,7 @@ fn parameter(draw: &mut Draw, wanted: &mut Wanted) -> Value {
     own
 }
 
-fn cookie(draw: &mut Draw, wanted: &mut Wanted) -> Value {
+fn cookie(draw: &mut SeededRng, wanted: &mut GeneratedRouteMatch) -> Value {
     let name = *draw.of(&["c", "d"]);
     let (test, value) = string(draw);
     let mut own = json!({"name": name, "string_match": test});
@@ -209,7 +215,7 @@ fn cookie(draw: &mut Draw, wanted: &mut Wanted) -> Value {
 }
 
 /// A `StringMatcher`, and a value for it.
-pub(crate) fn string(draw: &mut Draw) -> (Value, String) {
+pub(crate) fn string(draw: &mut SeededRng) -> (Value, String) {
     let kind = *draw.of(&["exact", "prefix", "suffix", "contains", "safe_regex"]);
     if kind == "safe_regex" {
         let (expression, value) = *draw.of(&VALUE_EXPRESSIONS);

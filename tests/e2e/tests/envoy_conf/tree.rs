@@ -2,12 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::draw::Draw;
-use crate::generate::Maker;
-use crate::matches::{Wanted, string};
+use crate::draw::SeededRng;
+use crate::generate::RouteConfigGenerator;
+use crate::matches::{GeneratedRouteMatch, string};
 
 /// A `Matcher`; what requests for its routes are like goes to `all`.
-pub(crate) fn matcher(maker: &mut Maker<'_>, depth: usize, all: &mut Vec<Wanted>) -> Value {
+pub(crate) fn matcher(
+    maker: &mut RouteConfigGenerator<'_>,
+    depth: usize,
+    all: &mut Vec<GeneratedRouteMatch>,
+) -> Value {
     let mut own = json!({});
     if maker.draw.percent(40) {
         let entries: Vec<Value> = (0..=maker.draw.below(3))
@@ -31,7 +35,7 @@ pub(crate) fn matcher(maker: &mut Maker<'_>, depth: usize, all: &mut Vec<Wanted>
     own
 }
 
-fn map(maker: &mut Maker<'_>, depth: usize, all: &mut Vec<Wanted>) -> Value {
+fn map(maker: &mut RouteConfigGenerator<'_>, depth: usize, all: &mut Vec<GeneratedRouteMatch>) -> Value {
     let kind = *maker.draw.of(&["exact_match_map", "prefix_match_map"]);
     let (name, keys): (&str, &[&str]) = match maker.draw.below(3) {
         0 => ("m", &["1", "12", "a", "ab"]),
@@ -56,7 +60,7 @@ fn map(maker: &mut Maker<'_>, depth: usize, all: &mut Vec<Wanted>) -> Value {
     json!({"input": input(name), kind: {"map": entries}})
 }
 
-fn on_match(maker: &mut Maker<'_>, depth: usize, all: &mut Vec<Wanted>) -> Value {
+fn on_match(maker: &mut RouteConfigGenerator<'_>, depth: usize, all: &mut Vec<GeneratedRouteMatch>) -> Value {
     if depth < 2 && maker.draw.percent(25) {
         return json!({"matcher": matcher(maker, depth + 1, all)});
     }
@@ -71,7 +75,7 @@ fn on_match(maker: &mut Maker<'_>, depth: usize, all: &mut Vec<Wanted>) -> Value
     json!({"action": {"name": "route", "typed_config": action}})
 }
 
-fn predicate(draw: &mut Draw, depth: usize, needed: &mut Vec<(String, String)>) -> Value {
+fn predicate(draw: &mut SeededRng, depth: usize, needed: &mut Vec<(String, String)>) -> Value {
     match draw.below(if depth < 2 { 6 } else { 3 }) {
         3 => json!({"not_matcher": predicate(draw, depth + 1, &mut Vec::new())}),
         kind @ (4 | 5) => {
@@ -101,7 +105,7 @@ fn input(name: &str) -> Value {
 }
 
 /// Requests for what was made since `before` need these fields; each once, as Envoy puts lines together for matchers.
-fn need(all: &mut [Wanted], before: usize, fields: &[(String, String)]) {
+fn need(all: &mut [GeneratedRouteMatch], before: usize, fields: &[(String, String)]) {
     for wanted in all.iter_mut().skip(before) {
         for (name, value) in fields {
             if wanted.fields.iter().all(|(own, _)| own != name) {

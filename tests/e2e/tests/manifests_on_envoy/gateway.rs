@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::random::Random;
-use crate::{Case, prefix, route, services};
+use crate::random::Xorshift64Star;
+use crate::{ManifestCase, prefix, route, services};
 
 /// A match of a rule with all that decides.
 struct Match {
@@ -21,14 +21,14 @@ struct Match {
     age: (usize, String, usize),
 }
 
-struct Route {
+struct RandomHttpRoute {
     hostnames: Vec<String>,
     /// The listener it is attached to; none for all.
     section: Option<usize>,
     matches: Vec<Match>,
 }
 
-pub(crate) fn case(number: usize, random: &mut Random) -> Case {
+pub(crate) fn case(number: usize, random: &mut Xorshift64Star) -> ManifestCase {
     let domain = format!("g{number}.test");
     let mut listeners: Vec<String> = Vec::new();
     for _ in 0..1 + random.below(3) {
@@ -48,13 +48,16 @@ pub(crate) fn case(number: usize, random: &mut Random) -> Case {
     for index in 0..1 + random.below(4) {
         routes.push(add_route(index, &domain, listeners.len(), &mut manifests, random));
     }
-    let names: Vec<&str> =
-        routes.iter().flat_map(|route: &Route| &route.matches).map(|one| one.service.as_str()).collect();
+    let names: Vec<&str> = routes
+        .iter()
+        .flat_map(|route: &RandomHttpRoute| &route.matches)
+        .map(|one| one.service.as_str())
+        .collect();
     let mut names = names.clone();
     names.dedup();
     manifests += &services(names);
     let requests = (0..60).map(|_| request(&domain, random)).collect();
-    Case { hosts: hosts(&domain, &listeners, &routes), manifests, requests }
+    ManifestCase { hosts: hosts(&domain, &listeners, &routes), manifests, requests }
 }
 
 fn add_route(
@@ -62,8 +65,8 @@ fn add_route(
     domain: &str,
     listeners: usize,
     manifests: &mut String,
-    random: &mut Random,
-) -> Route {
+    random: &mut Xorshift64Star,
+) -> RandomHttpRoute {
     let (name, day) = (format!("{}{index}", random.one(&["a", "b"])), 1 + random.below(3));
     let section = random.rarely(2).then(|| random.below(listeners));
     let mut hostnames: Vec<String> = Vec::new();
@@ -94,17 +97,17 @@ fn add_route(
         }
         let _ = writeln!(manifests, "    backendRefs: [{{name: {service}, port: 80}}]");
     }
-    Route { hostnames, section, matches }
+    RandomHttpRoute { hostnames, section, matches }
 }
 
-fn one_match(service: &str, age: (usize, String, usize), random: &mut Random) -> Match {
+fn one_match(service: &str, age: (usize, String, usize), random: &mut Xorshift64Star) -> Match {
     let kind = random.one(&["Exact", "PathPrefix", "PathPrefix", "RegularExpression"]);
     let path = if kind == "RegularExpression" {
         random.one(&["/a/.*", "/(a|b)", "/a.*", "/.*b", "/[ab]+/?"]).to_owned()
     } else {
         random.path()
     };
-    let value = |random: &mut Random, names: [&'static str; 2]| {
+    let value = |random: &mut Xorshift64Star, names: [&'static str; 2]| {
         let kind = random.one(&["Exact", "RegularExpression"]);
         (random.one(&[names[0], names[1]]), kind, random.one(&["1", "2"]))
     };
@@ -180,7 +183,7 @@ impl Match {
 }
 
 /// Nothing, a wildcard or a name below the domain of the case.
-fn hostname(domain: &str, random: &mut Random) -> String {
+fn hostname(domain: &str, random: &mut Xorshift64Star) -> String {
     match random.below(5) {
         0 => String::new(),
         1 => format!("*.{domain}"),
@@ -209,7 +212,7 @@ fn common<'h>(a: &'h str, b: &'h str) -> Option<&'h str> {
 
 /// A virtual host for each hostname that may decide; those of a case lie below its domain, so that no hostname at all is
 /// that of the domain, which no other case has.
-fn hosts(domain: &str, listeners: &[String], routes: &[Route]) -> Vec<Value> {
+fn hosts(domain: &str, listeners: &[String], routes: &[RandomHttpRoute]) -> Vec<Value> {
     let mut all: Vec<&str> = listeners.iter().map(String::as_str).collect();
     all.extend(routes.iter().flat_map(|route| &route.hostnames).map(String::as_str));
     all.push("");
@@ -252,7 +255,7 @@ fn hosts(domain: &str, listeners: &[String], routes: &[Route]) -> Vec<Value> {
     made
 }
 
-fn request(domain: &str, random: &mut Random) -> String {
+fn request(domain: &str, random: &mut Xorshift64Star) -> String {
     let host = random.one(&["x", "y", "x.w", "y.w", "z.y.w", "z.x"]);
     let method = random.one(&["GET", "GET", "POST"]);
     let query = random.one(&["", "", "?q=1", "?r=2", "?q=2&r=1"]);

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::random::Random;
-use crate::{Case, prefix, route, services};
+use crate::random::Xorshift64Star;
+use crate::{ManifestCase, prefix, route, services};
 
 /// A path of an Ingress with all that decides.
 struct Path {
@@ -22,7 +22,7 @@ struct Path {
     place: usize,
 }
 
-pub(crate) fn case(number: usize, random: &mut Random) -> Case {
+pub(crate) fn case(number: usize, random: &mut Xorshift64Star) -> ManifestCase {
     let domain = format!("c{number}.test");
     let (mut paths, mut manifests, mut default) = (Vec::new(), String::new(), None);
     for index in 0..1 + random.below(3) {
@@ -58,7 +58,11 @@ pub(crate) fn case(number: usize, random: &mut Random) -> Case {
     let names = names.chain(default.iter().map(|(_, _, service)| service.as_str()));
     let manifests = manifests + &services(names);
     let default = default.map(|(_, _, service)| service);
-    Case { hosts: hosts(&domain, &paths, default.as_deref()), manifests, requests: requests(&domain, random) }
+    ManifestCase {
+        hosts: hosts(&domain, &paths, default.as_deref()),
+        manifests,
+        requests: requests(&domain, random),
+    }
 }
 
 fn add_paths(
@@ -66,7 +70,7 @@ fn add_paths(
     (name, day, host): (&str, usize, &str),
     mut place: usize,
     manifests: &mut String,
-    random: &mut Random,
+    random: &mut Xorshift64Star,
 ) -> usize {
     for _ in 0..1 + random.below(4) {
         let (path, kind) = (random.path(), random.one(&["Exact", "Prefix", "ImplementationSpecific"]));
@@ -122,7 +126,7 @@ fn hosts(domain: &str, paths: &[Path], default: Option<&str>) -> Vec<Value> {
     made
 }
 
-fn requests(domain: &str, random: &mut Random) -> Vec<String> {
+fn requests(domain: &str, random: &mut Xorshift64Star) -> Vec<String> {
     let request = |_| {
         let host = random.one(&["x", "y", "x.w", "y.w", "z.y.w", "z.y"]);
         format!("GET {} HTTP/1.1\r\nHost: {host}.{domain}\r\n\r\n", random.path())

@@ -11,15 +11,15 @@ mod random;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use eddy_config::{ActionKind, Config, Serve, SourceText, check};
-use eddy_e2e::peer::{Echo, Questions, Reply, bootstrap, envoy_says};
+use eddy_config::{ActionKind, GatewayConfig, Serve, SourceText, check};
+use eddy_e2e::peer::{EchoUpstream, Questions, Reply, bootstrap, envoy_says};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
-use random::Random;
+use random::Xorshift64Star;
 use serde_json::{Value, json};
 
 /// Objects, and requests to them.
-struct Case {
+struct ManifestCase {
     manifests: String,
     /// Virtual hosts of Envoy's that do the same; no two cases have one in common.
     hosts: Vec<Value>,
@@ -27,12 +27,12 @@ struct Case {
 }
 
 /// The Service that answers a request in eddy, or the status.
-struct Eddy {
-    config: Config,
+struct ManifestRouter {
+    config: GatewayConfig,
     router: Router,
 }
 
-impl Eddy {
+impl ManifestRouter {
     fn of(manifests: &str) -> Self {
         let checked = check(&[SourceText::new("manifests.yaml", manifests)]);
         let config = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{manifests}")).config;
@@ -85,7 +85,7 @@ fn shown(reply: &Reply) -> String {
 }
 
 /// Compares the answers to all requests of some cases; `name` is that of the file with Envoy's.
-fn compare(name: &str, cases: &[Case]) {
+fn compare(name: &str, cases: &[ManifestCase]) {
     let hosts: Vec<&Value> = cases.iter().flat_map(|case| &case.hosts).collect();
     let routes = json!({"name": "site", "virtual_hosts": hosts, "ignore_port_in_host_matching": true});
     let all: Vec<&String> = cases.iter().flat_map(|case| &case.requests).collect();
@@ -95,12 +95,12 @@ fn compare(name: &str, cases: &[Case]) {
     };
     let recorded =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/manifests_on_envoy/recorded").join(name);
-    let theirs = envoy_says(Some(&recorded), &[questions], &Echo::start().unwrap(), shown).unwrap();
+    let theirs = envoy_says(Some(&recorded), &[questions], &EchoUpstream::start().unwrap(), shown).unwrap();
     assert_eq!(theirs.len(), all.len());
     let mut theirs = theirs.iter();
     let (mut different, mut kinds) = (Vec::new(), BTreeMap::new());
     for case in cases {
-        let eddy = Eddy::of(&case.manifests);
+        let eddy = ManifestRouter::of(&case.manifests);
         for request in &case.requests {
             let (ours, envoy) = (eddy.ask(request), theirs.next().unwrap());
             let kind = if *envoy == "404" { "404" } else { "a Service" };
@@ -144,14 +144,14 @@ fn services<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 
 #[test]
 fn ingresses_answer_as_the_text_of_the_api_says() {
-    let mut random = Random::new(0x51ed_270b);
-    let cases: Vec<Case> = (0..60).map(|number| ingress::case(number, &mut random)).collect();
+    let mut random = Xorshift64Star::new(0x51ed_270b);
+    let cases: Vec<ManifestCase> = (0..60).map(|number| ingress::case(number, &mut random)).collect();
     compare("ingress.txt", &cases);
 }
 
 #[test]
 fn http_routes_answer_as_the_text_of_the_api_says() {
-    let mut random = Random::new(0x9e37_79b9);
-    let cases: Vec<Case> = (0..60).map(|number| gateway::case(number, &mut random)).collect();
+    let mut random = Xorshift64Star::new(0x9e37_79b9);
+    let cases: Vec<ManifestCase> = (0..60).map(|number| gateway::case(number, &mut random)).collect();
     compare("gateway.txt", &cases);
 }

@@ -1,9 +1,9 @@
 //! Numbers that are the same in every run.
 
 /// A generator of numbers (xorshift64*, Marsaglia and Vigna).
-pub(crate) struct Random(u64);
+pub(crate) struct Xorshift64Star(u64);
 
-impl Random {
+impl Xorshift64Star {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed | 1)
     }

@@ -7,14 +7,14 @@ use eddy_e2e::wire::within;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::endpoint::{
-    Endpoint, KEY, agreement, connect, field, gateway, pass, read_exactly, read_head, request, tunnel,
+    KEY, TunnelEndpoint, agreement, connect, field, gateway, pass, read_exactly, read_head, request, tunnel,
 };
 
 const NEXT: &str = "GET /smuggled HTTP/1.1\r\nHost: a.test\r\n\r\n";
 
 #[tokio::test]
 async fn nothing_goes_up_before_the_endpoint_has_agreed() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;
     client.write_all(format!("{}early{NEXT}", request("")).as_bytes()).await?;
@@ -36,7 +36,7 @@ async fn nothing_goes_up_before_the_endpoint_has_agreed() -> Result<()> {
 
 #[tokio::test]
 async fn what_follows_a_refusal_is_a_request() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;
     client.write_all(format!("{}{NEXT}", request("")).as_bytes()).await?;
@@ -57,7 +57,7 @@ async fn what_follows_a_refusal_is_a_request() -> Result<()> {
 
 #[tokio::test]
 async fn a_false_agreement_is_none() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let right = agreement(KEY);
     let other = agreement("AAAAAAAAAAAAAAAAAAAAAA==");
@@ -100,7 +100,7 @@ async fn a_false_agreement_is_none() -> Result<()> {
 /// Requests that offer a switch to what is not to be switched to are requests, and the endpoint does not see the offer.
 #[tokio::test]
 async fn what_is_not_to_be_switched_to_is_not_asked_for() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let asks = |upgrade: &str, more: &str| {
         format!(
             "GET /chat HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: {upgrade}\r\n{more}\r\n"
@@ -142,7 +142,7 @@ async fn what_is_not_to_be_switched_to_is_not_asked_for() -> Result<()> {
 
 #[tokio::test]
 async fn the_first_protocol_that_the_rule_knows_is_asked_for() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", upgrades: [spdy/3.1, tcp]", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;
     let text = "POST /exec HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: h2c, SPDY/3.1, tcp\r\nContent-Length: 0\r\n\r\n";
@@ -158,12 +158,12 @@ async fn the_first_protocol_that_the_rule_knows_is_asked_for() -> Result<()> {
 /// Filters see the heads, and can refuse; the bytes are none of theirs.
 #[tokio::test]
 async fn filters_see_the_heads_and_not_the_bytes() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let text = format!(
         "workers: 1\ndrain_timeout: 300ms\nadmin: {{address: ADMIN}}\nfilters:\n  marks: {{headers: {{request: {{set: {{x-seen: up}}}}, response: {{set: {{x-seen: down}}}}}}}}\nlisteners:\n  - {{address: LISTEN, name: it, routes: site, filters: [marks]}}\nroutes: {{site: [{{cluster: origin}}]}}\nclusters: {{origin: {{endpoints: ['{}']}}}}\n",
         endpoint.address()?
     );
-    let gateway = eddy_e2e::gateway::Gateway::start(&text, &[]).await?;
+    let gateway = eddy_e2e::gateway::TestGateway::start(&text, &[]).await?;
     let mut client = connect(gateway.address()).await?;
     client.write_all(request("").as_bytes()).await?;
     let (mut server, head) = endpoint.asked().await?;

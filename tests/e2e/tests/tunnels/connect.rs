@@ -5,7 +5,7 @@ use eddy_e2e::wire::within;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::endpoint::{Endpoint, connect, field, gateway, pass, read_exactly, read_head, read_to_end};
+use crate::endpoint::{TunnelEndpoint, connect, field, gateway, pass, read_exactly, read_head, read_to_end};
 
 const CONNECT: &str = "CONNECT db.test:5432 HTTP/1.1\r\nHost: db.test:5432\r\n\r\n";
 const NEXT: &str = "GET /smuggled HTTP/1.1\r\nHost: a.test\r\n\r\n";
@@ -25,7 +25,7 @@ async fn answer_and_end(client: &mut TcpStream) -> Result<(String, String)> {
 
 #[tokio::test]
 async fn it_is_refused_and_nothing_behind_it_is_a_request() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let refused = [
         (CONNECT.to_owned(), "501"),
@@ -47,7 +47,7 @@ async fn it_is_refused_and_nothing_behind_it_is_a_request() -> Result<()> {
 
 #[tokio::test]
 async fn a_tunnel_that_is_opened_here_leads_to_the_cluster() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", connect: open", endpoint.address()?).await?;
     let mut client = ask(gateway.address(), &format!("{CONNECT}early{NEXT}")).await?;
     let mut server = endpoint.accept().await?;
@@ -96,7 +96,7 @@ async fn a_tunnel_to_nobody_is_none() -> Result<()> {
 
 #[tokio::test]
 async fn one_that_is_passed_on_is_the_endpoints_to_open() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", connect: pass", endpoint.address()?).await?;
     for (answer, is_opened) in [
         ("HTTP/1.1 200 Connection established\r\n\r\n", true),
@@ -142,7 +142,7 @@ async fn one_that_is_passed_on_is_the_endpoints_to_open() -> Result<()> {
 #[tokio::test]
 async fn success_of_eddys_own_is_none() -> Result<()> {
     let config = "workers: 1\nadmin: {address: ADMIN}\nlisteners: [{address: LISTEN, name: it, routes: site}]\nroutes: {site: [{respond: {status: 200, body: ok}}]}\n";
-    let gateway = eddy_e2e::gateway::Gateway::start(config, &[]).await?;
+    let gateway = eddy_e2e::gateway::TestGateway::start(config, &[]).await?;
     let mut client = ask(gateway.address(), &format!("{CONNECT}{NEXT}")).await?;
     let (head, rest) = answer_and_end(&mut client).await?;
     ensure!(head.starts_with("HTTP/1.1 501 ") && !rest.contains("HTTP/1.1"), "{head}{rest}");

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place::{self, TempDir};
 use tokio::io::AsyncWriteExt;
 
-use crate::endpoint::{Endpoint, KEY, agreement, connect, field, pass, read_head, request};
+use crate::endpoint::{KEY, TunnelEndpoint, agreement, connect, field, pass, read_head, request};
 
 const NGINX: &str = "\
 worker_processes 1;
@@ -45,7 +45,7 @@ const NGINX_PLACES: &[(&str, bool)] = &[
 ];
 
 /// Asks for a WebSocket at a path; whether it was offered to the endpoint, which then agrees, and became one.
-async fn is_offered(gateway: SocketAddr, endpoint: &Endpoint, path: &str) -> Result<bool> {
+async fn is_offered(gateway: SocketAddr, endpoint: &TunnelEndpoint, path: &str) -> Result<bool> {
     let mut client = connect(gateway).await?;
     client.write_all(request("").replace("/chat", path).as_bytes()).await?;
     let (mut server, head) = endpoint.asked().await?;
@@ -67,13 +67,13 @@ async fn is_offered(gateway: SocketAddr, endpoint: &Endpoint, path: &str) -> Res
 }
 
 /// NGINX itself; ended when it goes out of scope.
-struct Nginx {
+struct TunnelNginx {
     process: Child,
     address: SocketAddr,
     _folder: TempDir,
 }
 
-impl Nginx {
+impl TunnelNginx {
     fn start(endpoint: SocketAddr) -> Result<Option<Self>> {
         if !test_peers::present_or_partial(&[test_peers::NGINX])? {
             return Ok(None);
@@ -98,7 +98,7 @@ impl Nginx {
     }
 }
 
-impl Drop for Nginx {
+impl Drop for TunnelNginx {
     fn drop(&mut self) {
         // Both only fail where it has ended by itself.
         let _ = self.process.kill();
@@ -108,11 +108,11 @@ impl Drop for Nginx {
 
 #[tokio::test]
 async fn nginx_fields_pass_upgrades_on_where_they_stand() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let substitutes = vec![("ENDPOINT".to_owned(), endpoint.address()?.to_string())];
     let launch = Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() };
-    let gateway = Gateway::launch(NGINX, launch).await?;
-    let nginx = Nginx::start(endpoint.address()?)?;
+    let gateway = TestGateway::launch(NGINX, launch).await?;
+    let nginx = TunnelNginx::start(endpoint.address()?)?;
     if let Some(nginx) = &nginx {
         // It tells nobody that it is ready.
         while tokio::net::TcpStream::connect(nginx.address).await.is_err() {
@@ -132,7 +132,7 @@ async fn nginx_fields_pass_upgrades_on_where_they_stand() -> Result<()> {
 
 #[tokio::test]
 async fn envoys_upgrade_configs_hold_for_manager_and_route() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let (host, port) = (endpoint.address()?.ip(), endpoint.address()?.port());
     let config = format!(
         "static_resources:
@@ -177,7 +177,8 @@ async fn envoys_upgrade_configs_hold_for_manager_and_route() -> Result<()> {
             .replace("LISTEN_HOST", &listen.ip().to_string())
             .replace("LISTEN_PORT", &listen.port().to_string())
             .replace("MANAGER", manager);
-        let gateway = Gateway::launch(&text, Launch { file: Some("envoy.yml"), ..Launch::default() }).await;
+        let gateway =
+            TestGateway::launch(&text, Launch { file: Some("envoy.yml"), ..Launch::default() }).await;
         // Files of other dialects have no admin listener to be asked, whatever they are called.
         let gateway = gateway?;
         for (path, expected) in places {

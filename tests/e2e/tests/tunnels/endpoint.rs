@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::wire::within;
 use eddy_http::websocket_accept;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,11 +13,11 @@ use tokio::net::{TcpListener, TcpStream};
 pub(crate) const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
 /// An endpoint whose connections the test takes part in.
-pub(crate) struct Endpoint {
+pub(crate) struct TunnelEndpoint {
     listener: TcpListener,
 }
 
-impl Endpoint {
+impl TunnelEndpoint {
     pub(crate) async fn start() -> Result<Self> {
         Ok(Self { listener: TcpListener::bind("127.0.0.1:0").await? })
     }
@@ -41,8 +41,8 @@ impl Endpoint {
 }
 
 /// A gateway with this text under its listener, and the keys of rules beside the cluster.
-pub(crate) async fn gateway(listener: &str, rule: &str, endpoint: SocketAddr) -> Result<Gateway> {
-    Gateway::launch(&config(listener, rule, endpoint), Launch::default()).await
+pub(crate) async fn gateway(listener: &str, rule: &str, endpoint: SocketAddr) -> Result<TestGateway> {
+    TestGateway::launch(&config(listener, rule, endpoint), Launch::default()).await
 }
 
 pub(crate) fn config(listener: &str, rule: &str, endpoint: SocketAddr) -> String {
@@ -119,7 +119,10 @@ pub(crate) fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
 }
 
 /// A tunnel as both sides have it.
-pub(crate) async fn tunnel(gateway: &Gateway, endpoint: &Endpoint) -> Result<(TcpStream, TcpStream)> {
+pub(crate) async fn tunnel(
+    gateway: &TestGateway,
+    endpoint: &TunnelEndpoint,
+) -> Result<(TcpStream, TcpStream)> {
     let mut client = connect(gateway.address()).await?;
     client.write_all(request("").as_bytes()).await?;
     let (mut server, _) = endpoint.asked().await?;

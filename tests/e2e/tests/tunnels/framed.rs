@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{ENDS, FramedClient, HEAD, block, kind};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::wire::within;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::endpoint::{Endpoint, agreement, field, gateway, read_exactly, read_to_end};
+use crate::endpoint::{TunnelEndpoint, agreement, field, gateway, read_exactly, read_to_end};
 
 fn websocket(more: &[(&str, &str)]) -> Vec<u8> {
     let fields = [
@@ -23,7 +23,7 @@ fn websocket(more: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// A WebSocket as client and endpoint have it, on stream 1, and the head that the endpoint was sent.
-async fn open(gateway: &Gateway, endpoint: &Endpoint) -> Result<(FramedClient, TcpStream, String)> {
+async fn open(gateway: &TestGateway, endpoint: &TunnelEndpoint) -> Result<(FramedClient, TcpStream, String)> {
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, HEAD, 1, &websocket(&[("sec-websocket-protocol", "chat")])).await?;
     let (mut server, head) = endpoint.asked().await?;
@@ -36,7 +36,7 @@ async fn open(gateway: &Gateway, endpoint: &Endpoint) -> Result<(FramedClient, T
 
 #[tokio::test]
 async fn a_websocket_on_a_stream_is_one_of_http1_to_the_endpoint() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     let settings = client.until("settings", |frame| frame.kind == kind::SETTINGS && frame.flags == 0).await?;
@@ -78,7 +78,7 @@ async fn a_websocket_on_a_stream_is_one_of_http1_to_the_endpoint() -> Result<()>
 
 #[tokio::test]
 async fn what_is_early_waits_and_what_is_no_agreement_is_none() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     for (answer, status) in [
         ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", 502),
@@ -113,7 +113,7 @@ async fn what_is_early_waits_and_what_is_no_agreement_is_none() -> Result<()> {
 
 #[tokio::test]
 async fn what_no_rule_takes_is_refused_and_the_connection_goes_on() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", upgrades: []", endpoint.address()?).await?;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     let connect = block(&[(":method", "CONNECT"), (":authority", "db.test:5432")]);
@@ -142,7 +142,7 @@ async fn what_no_rule_takes_is_refused_and_the_connection_goes_on() -> Result<()
 
 #[tokio::test]
 async fn connect_on_a_stream_leads_to_the_cluster() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", connect: open", endpoint.address()?).await?;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     client
@@ -176,7 +176,7 @@ async fn connect_on_a_stream_leads_to_the_cluster() -> Result<()> {
 #[tokio::test]
 async fn bulk_comes_as_it_was_sent_within_the_windows() -> Result<()> {
     const BYTES: usize = 8 << 20;
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let (mut client, server, _) = open(&gateway, &endpoint).await?;
     let sent: Vec<u8> = (0..BYTES).map(|at| u8::try_from((at * 7 + at / 253) % 256).unwrap_or(0)).collect();
@@ -248,7 +248,7 @@ async fn bulk_comes_as_it_was_sent_within_the_windows() -> Result<()> {
 /// The handshake's head is read as heads are: nothing of a client's splits it.
 #[tokio::test]
 async fn heads_that_break_the_rules_reach_nobody() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", connect: open", endpoint.address()?).await?;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     let broken = [

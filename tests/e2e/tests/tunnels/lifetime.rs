@@ -8,13 +8,13 @@ use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::endpoint::{
-    Endpoint, KEY, agreement, config, connect, gateway, is_broken, pass, read_exactly, read_head,
+    KEY, TunnelEndpoint, agreement, config, connect, gateway, is_broken, pass, read_exactly, read_head,
     read_to_end, request, tunnel,
 };
 
 #[tokio::test]
 async fn each_side_ends_by_itself() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     for is_client_first in [true, false] {
         let (client, server) = tunnel(&gateway, &endpoint).await?;
@@ -35,7 +35,7 @@ async fn each_side_ends_by_itself() -> Result<()> {
 
 #[tokio::test]
 async fn a_break_on_one_side_is_one_on_the_other() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     for (is_client, reason) in [(true, "client_gone"), (false, "response_cut")] {
         let (mut client, mut server) = tunnel(&gateway, &endpoint).await?;
@@ -53,7 +53,7 @@ async fn a_break_on_one_side_is_one_on_the_other() -> Result<()> {
 /// An endpoint's silence does not count while the client speaks.
 #[tokio::test]
 async fn silence_has_an_end_and_a_word_on_either_way_puts_it_off() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let listener = "    timeouts: {tunnel: 400ms, exchange: 300ms}\n";
     let gateway = gateway(listener, "", endpoint.address()?).await?;
     let (mut client, mut server) = tunnel(&gateway, &endpoint).await?;
@@ -72,7 +72,7 @@ async fn silence_has_an_end_and_a_word_on_either_way_puts_it_off() -> Result<()>
 /// `timeouts.exchange` is for the handshake.
 #[tokio::test]
 async fn an_endpoint_that_says_nothing_to_a_handshake_is_late() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("    timeouts: {exchange: 200ms}\n", "", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;
     client.write_all(request("").as_bytes()).await?;
@@ -83,7 +83,7 @@ async fn an_endpoint_that_says_nothing_to_a_handshake_is_late() -> Result<()> {
 
 #[tokio::test]
 async fn a_tunnel_outlives_reloads_for_as_long_as_it_may() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let listener = "    timeouts: {tunnel_reload: 700ms}\n";
     let gateway = gateway(listener, "", endpoint.address()?).await?;
     let (mut client, mut server) = tunnel(&gateway, &endpoint).await?;
@@ -117,7 +117,7 @@ async fn a_tunnel_outlives_reloads_for_as_long_as_it_may() -> Result<()> {
 
 #[tokio::test]
 async fn a_drain_waits_for_tunnels() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let mut gateway = gateway("", "", endpoint.address()?).await?;
     let (mut client, mut server) = tunnel(&gateway, &endpoint).await?;
     gateway.signal(Signal::TERM)?;

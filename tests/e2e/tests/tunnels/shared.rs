@@ -2,28 +2,29 @@
 
 use anyhow::{Result, ensure};
 use eddy_e2e::framed::{ENDS, HEAD, block, frame, kind};
-use eddy_e2e::framed_origin::{FramedOrigin, Said};
-use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::framed_origin::{FrameReply, FramedOrigin};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place;
 use eddy_e2e::wire::{get, within};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::endpoint::{
-    Endpoint, KEY, agreement, connect, field, is_broken, pass, read_exactly, read_head, read_to_end, request,
+    KEY, TunnelEndpoint, agreement, connect, field, is_broken, pass, read_exactly, read_head, read_to_end,
+    request,
 };
 use crate::websocket::{EchoServer, converse};
 
 /// A gateway whose endpoint is its own second listener, by HTTP/2, and that one's endpoint is `behind`.
-async fn chain(behind: std::net::SocketAddr) -> Result<Gateway> {
+async fn chain(behind: std::net::SocketAddr) -> Result<TestGateway> {
     let back = place::free_address()?;
     let config = format!(
         "workers: 1\nadmin: {{address: ADMIN}}\naccess_log: {{file: stdout, format: json}}\nlisteners:\n  - {{address: LISTEN, name: front, routes: front}}\n  - {{address: '{back}', name: back, routes: back}}\nroutes:\n  front: [{{cluster: back, connect: pass}}]\n  back: [{{cluster: behind}}]\nclusters:\n  back: {{endpoints: ['{back}'], protocol: http2}}\n  behind: {{endpoints: ['{behind}']}}\n"
     );
-    Gateway::launch(&config, Launch::default()).await
+    TestGateway::launch(&config, Launch::default()).await
 }
 
-async fn open(gateway: &Gateway, endpoint: &Endpoint) -> Result<(TcpStream, TcpStream, String)> {
+async fn open(gateway: &TestGateway, endpoint: &TunnelEndpoint) -> Result<(TcpStream, TcpStream, String)> {
     let mut client = connect(gateway.address()).await?;
     client.write_all(request("Sec-WebSocket-Protocol: chat\r\n").as_bytes()).await?;
     let (mut server, head) = endpoint.asked().await?;
@@ -39,7 +40,7 @@ async fn open(gateway: &Gateway, endpoint: &Endpoint) -> Result<(TcpStream, TcpS
 
 #[tokio::test]
 async fn tunnels_share_a_link_with_requests() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = chain(endpoint.address()?).await?;
     let (mut client, mut server, head) = open(&gateway, &endpoint).await?;
     // Between them there is no key, and the one behind has its own.
@@ -93,7 +94,7 @@ async fn programs_talk_through_a_shared_link() -> Result<()> {
 
 #[tokio::test]
 async fn a_refusal_is_an_answer() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = chain(endpoint.address()?).await?;
     for answer in [
         "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno",
@@ -127,16 +128,16 @@ async fn only_endpoints_that_say_so_are_asked() -> Result<()> {
                 if !ends {
                     bytes.extend(frame(kind::DATA, 0, heard.frame.stream, b"from the endpoint"));
                 }
-                Said::bytes(bytes)
+                FrameReply::bytes(bytes)
             }
-            _ => Said::nothing(),
+            _ => FrameReply::nothing(),
         })
         .await?;
         let config = format!(
             "workers: 1\nadmin: {{address: ADMIN}}\nlisteners:\n  - {{address: LISTEN, routes: site}}\nroutes:\n  site: [{{cluster: it}}]\nclusters:\n  it: {{endpoints: ['{}'], protocol: http2}}\n",
             origin.address()
         );
-        let gateway = Gateway::launch(&config, Launch::default()).await?;
+        let gateway = TestGateway::launch(&config, Launch::default()).await?;
         let mut client = connect(gateway.address()).await?;
         client.write_all(request("").as_bytes()).await?;
         let head = read_head(&mut client).await?;

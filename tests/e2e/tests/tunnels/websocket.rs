@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::gateway::Gateway;
+use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::place::TempDir;
 use eddy_e2e::secure::Authority;
 use eddy_e2e::secure_origin::SecureOrigin;
@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message};
 use tokio_tungstenite::{accept_async, client_async};
 
-use crate::endpoint::{Endpoint, agreement, connect, gateway, read_head, request, tunnel};
+use crate::endpoint::{TunnelEndpoint, agreement, connect, gateway, read_head, request, tunnel};
 
 /// A server that says back whatever it hears; ends when it goes out of scope.
 pub(crate) struct EchoServer {
@@ -110,7 +110,7 @@ clusters:
         ("SERVER", &server.address),
         ("BEHIND", &secure.address()),
     ];
-    let gateway = Gateway::start(config, &words).await?;
+    let gateway = TestGateway::start(config, &words).await?;
     let trust = authority.trust(None, &[&TLS13])?;
     // Endpoints with TLS and without are drawn; some of each come up.
     for _ in 0..12 {
@@ -169,7 +169,7 @@ async fn receive(mut from: impl AsyncRead + Unpin) -> Result<(usize, Vec<u8>)> {
 #[tokio::test]
 async fn sixty_four_mebibytes_come_both_ways_as_they_were_sent() -> Result<()> {
     const BYTES: usize = 64 << 20;
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let authority = Authority::new("servers")?;
     let folder = TempDir::new("certificates")?;
     authority.issue(&["a.test"])?.write(folder.path(), "a")?;
@@ -234,7 +234,7 @@ async fn sixty_four_mebibytes_come_both_ways_as_they_were_sent() -> Result<()> {
 
 #[tokio::test]
 async fn what_the_endpoint_says_with_its_agreement_is_not_lost() -> Result<()> {
-    let endpoint = Endpoint::start().await?;
+    let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;
     client.write_all(request("").as_bytes()).await?;

@@ -6,6 +6,6 @@ mod pool;
 mod random;
 
 use illegal::Illegal;
-use random::Random;
+use random::RandomFilter;
 
-eddy_sdk::filters! { "illegal" => Illegal, "random" => Random }
+eddy_sdk::filters! { "illegal" => Illegal, "random" => RandomFilter }

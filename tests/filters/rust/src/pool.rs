@@ -7,7 +7,7 @@ use std::thread;
 use eddy_sdk::prelude::*;
 
 /// A pause, and how it ends.
-pub(crate) struct Waiting {
+pub(crate) struct PendingPause {
     pub(crate) paused: Paused,
     pub(crate) word: String,
     pub(crate) draw: u64,
@@ -16,8 +16,8 @@ pub(crate) struct Waiting {
 }
 
 /// Hands a pause to some thread.
-pub(crate) fn put(waiting: Waiting) {
-    static POOL: OnceLock<Mutex<Sender<Waiting>>> = OnceLock::new();
+pub(crate) fn put(waiting: PendingPause) {
+    static POOL: OnceLock<Mutex<Sender<PendingPause>>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
         let (sender, receiver) = channel();
         let receiver = Arc::new(Mutex::new(receiver));
@@ -32,8 +32,8 @@ pub(crate) fn put(waiting: Waiting) {
     let _ = sender.send(waiting);
 }
 
-fn work(receiver: &Mutex<Receiver<Waiting>>) {
-    let mut held: Vec<Waiting> = Vec::new();
+fn work(receiver: &Mutex<Receiver<PendingPause>>) {
+    let mut held: Vec<PendingPause> = Vec::new();
     loop {
         let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).try_recv();
         if let Ok(waiting) = next {
@@ -54,8 +54,8 @@ fn work(receiver: &Mutex<Receiver<Waiting>>) {
 }
 
 /// Ends a pause; its exchange may be over.
-fn finish(waiting: Waiting) {
-    let Waiting { mut paused, word, draw, is_head } = waiting;
+fn finish(waiting: PendingPause) {
+    let PendingPause { mut paused, word, draw, is_head } = waiting;
     if is_head && draw % 2 == 0 {
         // Bytes of the exchange's own word, or of nobody's once the exchange is over.
         let _ = paused.add("x-mark", &word);

@@ -8,9 +8,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use eddy_sdk::prelude::*;
 use eddy_sdk::{Counter, End};
 
-use crate::pool::{Waiting, put};
+use crate::pool::{PendingPause, put};
 
-pub(crate) struct Random {
+pub(crate) struct RandomFilter {
     name: String,
     steps: Counter,
     wrong: Counter,
@@ -18,16 +18,16 @@ pub(crate) struct Random {
 
 /// What a filter keeps of an exchange.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct RandomFilterState {
     word: String,
     hooks: u64,
 }
 
-type X<'a> = Exchange<'a, Kept>;
+type X<'a> = Exchange<'a, RandomFilterState>;
 
-impl Filter for Random {
+impl Filter for RandomFilter {
     type Config = String;
-    type State = Kept;
+    type State = RandomFilterState;
 
     const INTEREST: Interest = Interest::of(&[
         Phase::RequestHead,
@@ -72,7 +72,7 @@ impl Filter for Random {
         self.look(x);
     }
 
-    fn ended(&self, kept: Kept, _: End) {
+    fn ended(&self, kept: RandomFilterState, _: End) {
         self.steps.increment();
         if kept.hooks == 0 || !is_word(kept.word.as_bytes()) {
             self.wrong.increment();
@@ -80,7 +80,7 @@ impl Filter for Random {
     }
 }
 
-impl Random {
+impl RandomFilter {
     /// Looks for words of others in all that is shown, and gives the exchange's own.
     fn look(&self, x: &mut X<'_>) -> String {
         self.steps.increment();
@@ -110,7 +110,7 @@ impl Random {
         match draw % 97 {
             0..=11 => {
                 let (verdict, paused) = x.pause();
-                put(Waiting { paused, word, draw: draw >> 8, is_head });
+                put(PendingPause { paused, word, draw: draw >> 8, is_head });
                 return Ok(verdict);
             }
             12..=17 => {

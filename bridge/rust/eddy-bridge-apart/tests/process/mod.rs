@@ -8,17 +8,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use eddy_bridge_apart::{Answers, RemoteProcess};
+use eddy_bridge_apart::{RemoteProcess, ServiceHandler};
 use eddy_bridge_e2e::{Looking, serve_mirror};
-use eddy_bridge_ring::{Limits, connect};
+use eddy_bridge_ring::{LinkLimits, connect};
 
 /// A process of Go that listens at a path of its own.
-pub(crate) struct Process {
+pub(crate) struct GoProcess {
     pub(crate) child: Child,
     path: PathBuf,
 }
 
-impl Process {
+impl GoProcess {
     pub(crate) fn start(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("eddy-apart-{name}-{}.sock", std::process::id()));
         let mut child = Command::new(built()).arg(&path).stdout(Stdio::piped()).spawn().unwrap();
@@ -40,8 +40,8 @@ impl Process {
 
     /// The same, with another timeout of calls.
     pub(crate) fn linked_within(&self, timeout: Duration) -> Arc<RemoteProcess> {
-        let answers = Answers::start(vec![serve_mirror(Looking::default())], 2, 16).unwrap();
-        let link = connect(&self.path, Limits::default(), answers).unwrap();
+        let answers = ServiceHandler::start(vec![serve_mirror(Looking::default())], 2, 16).unwrap();
+        let link = connect(&self.path, LinkLimits::default(), answers).unwrap();
         RemoteProcess::new(link, timeout)
     }
 }
@@ -60,7 +60,7 @@ fn built() -> &'static Path {
     })
 }
 
-impl Drop for Process {
+impl Drop for GoProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -9,9 +9,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-struct Unpark(Thread);
+struct TestThreadWaker(Thread);
 
-impl Wake for Unpark {
+impl Wake for TestThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -19,7 +19,7 @@ impl Wake for Unpark {
 
 /// Waits for a future on this thread.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = Waker::from(Arc::new(TestThreadWaker(thread::current())));
     let mut future = pin!(future);
     let begun = Instant::now();
     loop {

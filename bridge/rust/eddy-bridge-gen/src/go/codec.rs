@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::names::{exported, of_type, word};
-use crate::declaration::{Declaration, Field, Measures, Record};
+use crate::declaration::{Declaration, FieldDeclaration, Measures, RecordDeclaration};
 use crate::layout::Layout;
-use crate::types::{Owner, Type};
+use crate::types::{MemoryOwner, Type};
 
 /// The functions that a file needs, found while its services are written.
 pub(super) struct Codecs<'d> {
@@ -17,9 +17,9 @@ pub(super) struct Codecs<'d> {
 
 /// An index of a word: a variable, if there is one, and so many words on.
 #[derive(Clone, Copy)]
-pub(super) struct At<'v>(pub(super) &'v str, pub(super) usize);
+pub(super) struct WordIndex<'v>(pub(super) &'v str, pub(super) usize);
 
-impl At<'_> {
+impl WordIndex<'_> {
     /// As gofmt writes it where it is the only argument.
     fn alone(self) -> String {
         match self {
@@ -51,18 +51,18 @@ impl<'d> Codecs<'d> {
     }
 
     /// An expression that reads a value out of `in`.
-    pub(super) fn read(&mut self, of: &Type, at: At<'_>) -> String {
+    pub(super) fn read(&mut self, of: &Type, at: WordIndex<'_>) -> String {
         match of {
             Type::Unit => "struct{}{}".to_owned(),
             Type::Bool => format!("in.Bool({})", at.alone()),
             Type::Scalar(scalar) => format!("in.{}({})", scalar.method, at.alone()),
-            Type::Str { owner: Owner::Caller } => format!("in.Str({})", at.alone()),
-            Type::Str { owner: Owner::Own } => format!("in.String({})", at.alone()),
+            Type::Str { owner: MemoryOwner::Caller } => format!("in.Str({})", at.alone()),
+            Type::Str { owner: MemoryOwner::Own } => format!("in.String({})", at.alone()),
             Type::List { of, owner } if matches!(**of, Type::Scalar(_)) => {
-                let read = if *owner == Owner::Caller { "ViewSlice" } else { "ReadSlice" };
+                let read = if *owner == MemoryOwner::Caller { "ViewSlice" } else { "ReadSlice" };
                 format!("bridge.{read}[{}](in, {})", of_type(of), at.among())
             }
-            Type::List { of, .. } if matches!(**of, Type::Str { owner: Owner::Caller }) => {
+            Type::List { of, .. } if matches!(**of, Type::Str { owner: MemoryOwner::Caller }) => {
                 format!("bridge.Views(in, {})", at.among())
             }
             Type::List { .. } | Type::Map { .. } | Type::Option(_) | Type::Result(..) | Type::Record(_) => {
@@ -73,7 +73,7 @@ impl<'d> Codecs<'d> {
     }
 
     /// An expression that reads an argument out of `in`.
-    pub(super) fn argument(&mut self, argument: &Field, at: At<'_>) -> String {
+    pub(super) fn argument(&mut self, argument: &FieldDeclaration, at: WordIndex<'_>) -> String {
         let Type::Record(name) = &argument.of else { return self.read(&argument.of, at) };
         if !argument.is_lent {
             return self.read(&argument.of, at);
@@ -88,16 +88,16 @@ impl<'d> Codecs<'d> {
     }
 
     /// A statement that writes a value into `out`, of which `pointer` is the address.
-    pub(super) fn write(&mut self, of: &Type, pointer: &str, at: At<'_>, value: &str) -> String {
+    pub(super) fn write(&mut self, of: &Type, pointer: &str, at: WordIndex<'_>, value: &str) -> String {
         let at = at.among();
         match of {
             Type::Unit => String::new(),
             Type::Bool => format!("out.Bool({at}, {value})"),
             Type::Scalar(scalar) => format!("out.{}({at}, {value})", scalar.method),
-            Type::Str { owner: Owner::Caller } => format!("out.Str({at}, {value})"),
-            Type::Str { owner: Owner::Own } => format!("out.String({at}, {value})"),
+            Type::Str { owner: MemoryOwner::Caller } => format!("out.Str({at}, {value})"),
+            Type::Str { owner: MemoryOwner::Own } => format!("out.String({at}, {value})"),
             Type::List { of, owner } if matches!(**of, Type::Scalar(_)) => {
-                let view = if *owner == Owner::Caller { ".View()" } else { "" };
+                let view = if *owner == MemoryOwner::Caller { ".View()" } else { "" };
                 format!("bridge.WriteSlice({pointer}, {at}, {value}{view})")
             }
             Type::List { .. } | Type::Map { .. } | Type::Option(_) | Type::Result(..) | Type::Record(_) => {
@@ -118,7 +118,7 @@ impl<'d> Codecs<'d> {
             Type::List { of, .. } => self.list_read(of),
             Type::Map { key, value } => self.map_read(&go, key, value),
             Type::Option(value) => {
-                let read = self.read(value, At("at", 1));
+                let read = self.read(value, WordIndex("at", 1));
                 format!("\tif in.Bool(at) {{\n\t\tv = bridge.Some({read})\n\t}}\n")
             }
             Type::Result(value, error) => self.result_read(value, error),
@@ -142,7 +142,7 @@ impl<'d> Codecs<'d> {
             Type::List { of, .. } => self.list_write(of),
             Type::Map { key, value } => self.map_write(key, value),
             Type::Option(value) => {
-                let write = self.write(value, "out", At("at", 1), "value");
+                let write = self.write(value, "out", WordIndex("at", 1), "value");
                 format!("\tif value, ok := v.Get(); ok {{\n\t\tout.Bool(at, true)\n\t\t{write}\n\t}}\n")
             }
             Type::Result(value, error) => self.result_write(value, error),
@@ -156,12 +156,12 @@ impl<'d> Codecs<'d> {
         self.functions.insert(name, text);
     }
 
-    fn record(&self, name: &str) -> Option<&'d Record> {
+    fn record(&self, name: &str) -> Option<&'d RecordDeclaration> {
         self.declaration.records.iter().find(|record| record.name == name)
     }
 
     /// Statements that return a struct which lies in the message as in Go: a pointer to it, or what `star` makes of one.
-    fn whole(&self, record: &Record, star: &str) -> String {
+    fn whole(&self, record: &RecordDeclaration, star: &str) -> String {
         if !self.layout().fits_record(record) {
             return String::new();
         }
@@ -172,23 +172,23 @@ impl<'d> Codecs<'d> {
         )
     }
 
-    fn record_read(&mut self, record: &Record) -> String {
+    fn record_read(&mut self, record: &RecordDeclaration) -> String {
         let mut offset = 0;
         let mut text = self.whole(record, "*");
         for field in &record.fields {
-            let read = self.read(&field.of, At("at", offset));
+            let read = self.read(&field.of, WordIndex("at", offset));
             text.push_str(&format!("\tv.{} = {read}\n", exported(&field.name)));
             offset += self.measures.words(&field.of);
         }
         text
     }
 
-    fn record_write(&mut self, record: &Record) -> String {
+    fn record_write(&mut self, record: &RecordDeclaration) -> String {
         let mut offset = 0;
         let mut text = String::new();
         for field in &record.fields {
             let value = format!("v.{}", exported(&field.name));
-            let write = self.write(&field.of, "out", At("at", offset), &value);
+            let write = self.write(&field.of, "out", WordIndex("at", offset), &value);
             text.push_str(&format!("\t{write}\n"));
             offset += self.measures.words(&field.of);
         }
@@ -197,7 +197,7 @@ impl<'d> Codecs<'d> {
 
     fn list_read(&mut self, of: &Type) -> String {
         let words = self.measures.words(of);
-        let read = self.read(of, At("at", 0));
+        let read = self.read(of, WordIndex("at", 0));
         format!(
             "\tfirst, n := in.Records(at, {words})\n\tv = make([]{}, n)\n\tfor i := range v {{\n\t\tat := first + i*{words}\n\t\tv[i] = {read}\n\t}}\n",
             of_type(of)
@@ -206,7 +206,7 @@ impl<'d> Codecs<'d> {
 
     fn list_write(&mut self, of: &Type) -> String {
         let words = self.measures.words(of);
-        let write = self.write(of, "out", At("at", 0), "v[i]");
+        let write = self.write(of, "out", WordIndex("at", 0), "v[i]");
         format!(
             "\tfirst := out.Records(at, len(v), {words})\n\tfor i := range v {{\n\t\tat := first + i*{words}\n\t\t{write}\n\t}}\n"
         )
@@ -214,8 +214,8 @@ impl<'d> Codecs<'d> {
 
     fn map_read(&mut self, go: &str, key: &Type, value: &Type) -> String {
         let words = self.measures.words(key) + self.measures.words(value);
-        let read_key = self.read(key, At("at", 0));
-        let read_value = self.read(value, At("at", self.measures.words(key)));
+        let read_key = self.read(key, WordIndex("at", 0));
+        let read_value = self.read(value, WordIndex("at", self.measures.words(key)));
         format!(
             "\tfirst, n := in.Records(at, {words})\n\tv = make({go}, n)\n\tfor i := range n {{\n\t\tat := first + i*{words}\n\t\tv[{read_key}] = {read_value}\n\t}}\n"
         )
@@ -223,19 +223,19 @@ impl<'d> Codecs<'d> {
 
     fn map_write(&mut self, key: &Type, value: &Type) -> String {
         let words = self.measures.words(key) + self.measures.words(value);
-        let write_key = self.write(key, "out", At("at", 0), "key");
-        let write_value = self.write(value, "out", At("at", self.measures.words(key)), "value");
+        let write_key = self.write(key, "out", WordIndex("at", 0), "key");
+        let write_value = self.write(value, "out", WordIndex("at", self.measures.words(key)), "value");
         format!(
             "\tat = out.Records(at, len(v), {words})\n\tfor key, value := range v {{\n\t\t{write_key}\n\t\t{write_value}\n\t\tat += {words}\n\t}}\n"
         )
     }
 
     fn result_read(&mut self, value: &Type, error: &Type) -> String {
-        let read_error = self.read(error, At("at", 1 + self.measures.words(value)));
+        let read_error = self.read(error, WordIndex("at", 1 + self.measures.words(value)));
         let otherwise = if *value == Type::Unit {
             String::new()
         } else {
-            format!("\tv.Value = {}\n", self.read(value, At("at", 1)))
+            format!("\tv.Value = {}\n", self.read(value, WordIndex("at", 1)))
         };
         format!(
             "\tif in.Bool(at) {{\n\t\tv.Failed = true\n\t\tv.Error = {read_error}\n\t\treturn v\n\t}}\n{otherwise}"
@@ -243,11 +243,12 @@ impl<'d> Codecs<'d> {
     }
 
     fn result_write(&mut self, value: &Type, error: &Type) -> String {
-        let write_error = self.write(error, "out", At("at", 1 + self.measures.words(value)), "v.Error");
+        let write_error =
+            self.write(error, "out", WordIndex("at", 1 + self.measures.words(value)), "v.Error");
         let otherwise = if *value == Type::Unit {
             String::new()
         } else {
-            format!("\t{}\n", self.write(value, "out", At("at", 1), "v.Value"))
+            format!("\t{}\n", self.write(value, "out", WordIndex("at", 1), "v.Value"))
         };
         format!("\tif v.Failed {{\n\t\tout.Bool(at, true)\n\t\t{write_error}\n\t\treturn\n\t}}\n{otherwise}")
     }

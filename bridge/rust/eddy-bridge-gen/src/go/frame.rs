@@ -2,23 +2,23 @@
 
 use super::names::{local, of_type};
 use super::service::{before_error, expression, has_lists, passed};
-use crate::declaration::{Manner, Measures, Method};
-use crate::layout::{Layout, Part, bytes};
+use crate::declaration::{Manner, Measures, MethodDeclaration};
+use crate::layout::{Layout, WordLayout, bytes};
 use crate::types::Type;
 
 /// Arguments as a structure of Go.
-pub(super) struct Frame<'m> {
-    method: &'m Method,
+pub(super) struct GoCallFrame<'m> {
+    method: &'m MethodDeclaration,
     /// Words of the arguments.
     request: usize,
     /// Words for the answer.
     room: usize,
-    parts: Vec<(usize, Part)>,
+    parts: Vec<(usize, WordLayout)>,
 }
 
-impl<'m> Frame<'m> {
+impl<'m> GoCallFrame<'m> {
     /// The frame of a method whose arguments have that layout, while the caller waits.
-    pub(super) fn of(method: &'m Method, measures: &Measures, layout: Layout<'_>) -> Option<Self> {
+    pub(super) fn of(method: &'m MethodDeclaration, measures: &Measures, layout: Layout<'_>) -> Option<Self> {
         let fits = |of: &Type| match of {
             Type::List { of, .. } => matches!(**of, Type::Scalar(_) | Type::Str { .. }),
             other => layout.fits(&passed(other)),
@@ -37,16 +37,16 @@ impl<'m> Frame<'m> {
         }
         let answer = measures.words(&method.answer);
         let room = if has_lists(&method.answer) { answer + LISTS_WORDS } else { answer };
-        let has_bits = parts.iter().all(|(at, part)| *part != Part::Texts || *at < 64);
+        let has_bits = parts.iter().all(|(at, part)| *part != WordLayout::Texts || *at < 64);
         (has_bits && request + room <= WORDS_MAX).then_some(Self { method, request, room, parts })
     }
 
     /// What tells of the words of the arguments, where that is needed, and its name.
     pub(super) fn parts(&self, name: &str) -> Option<String> {
         let lines = self.parts.iter().map(|(at, part)| match part {
-            Part::Narrow(bytes) => format!("{{At: {at}, Size: {bytes}, Narrow: true}}"),
-            Part::Numbers(bytes) => format!("{{At: {at}, Size: {bytes}}}"),
-            Part::Texts => format!("{{At: {at}, Size: bridge.Texts}}"),
+            WordLayout::Narrow(bytes) => format!("{{At: {at}, Size: {bytes}, Narrow: true}}"),
+            WordLayout::Numbers(bytes) => format!("{{At: {at}, Size: {bytes}}}"),
+            WordLayout::Texts => format!("{{At: {at}, Size: bridge.Texts}}"),
         });
         let lines = lines.collect::<Vec<_>>().join(", ");
         (!lines.is_empty()).then(|| format!("var {name} = []bridge.Part{{{lines}}}\n"))
@@ -91,7 +91,7 @@ impl<'m> Frame<'m> {
 
     /// A bit for each word that begins a list of texts.
     fn texts(&self) -> String {
-        let texts = self.parts.iter().filter(|(_, part)| *part == Part::Texts);
+        let texts = self.parts.iter().filter(|(_, part)| *part == WordLayout::Texts);
         let texts: Vec<String> = texts.map(|(at, _)| format!("1<<{at}")).collect();
         if texts.is_empty() { "0".to_owned() } else { texts.join("|") }
     }

@@ -3,7 +3,7 @@
 use syn::Ident;
 
 use crate::parse::camel;
-use crate::types::{Owner, Type};
+use crate::types::{MemoryOwner, Type};
 
 /// The name of a field, method or type that everybody sees.
 pub(crate) fn exported(name: &Ident) -> String {
@@ -49,9 +49,9 @@ pub(crate) fn of_type(of: &Type) -> String {
         Type::Unit => "struct{}".to_owned(),
         Type::Bool => "bool".to_owned(),
         Type::Scalar(scalar) => scalar.go.to_owned(),
-        Type::Str { owner: Owner::Caller } => "bridge.Str".to_owned(),
-        Type::Str { owner: Owner::Own } => "string".to_owned(),
-        Type::List { of: element, owner: Owner::Caller } if matches!(**element, Type::Scalar(_)) => {
+        Type::Str { owner: MemoryOwner::Caller } => "bridge.Str".to_owned(),
+        Type::Str { owner: MemoryOwner::Own } => "string".to_owned(),
+        Type::List { of: element, owner: MemoryOwner::Caller } if matches!(**element, Type::Scalar(_)) => {
             format!("bridge.Slice[{}]", of_type(element))
         }
         Type::List { of, .. } => format!("[]{}", of_type(of)),
@@ -68,9 +68,9 @@ pub(crate) fn word(of: &Type) -> String {
         Type::Unit => "Unit".to_owned(),
         Type::Bool => "Bool".to_owned(),
         Type::Scalar(scalar) => scalar.method.to_owned(),
-        Type::Str { owner: Owner::Caller } => "Str".to_owned(),
-        Type::Str { owner: Owner::Own } => "String".to_owned(),
-        Type::List { of, owner: Owner::Caller } if matches!(**of, Type::Scalar(_)) => {
+        Type::Str { owner: MemoryOwner::Caller } => "Str".to_owned(),
+        Type::Str { owner: MemoryOwner::Own } => "String".to_owned(),
+        Type::List { of, owner: MemoryOwner::Caller } if matches!(**of, Type::Scalar(_)) => {
             format!("SliceOf{}", word(of))
         }
         Type::List { of, .. } => format!("ListOf{}", word(of)),

@@ -1,21 +1,21 @@
 //! A service in Go: an interface and its registration, or a caller.
 
-use super::codec::{At, Codecs};
-use super::frame::Frame;
+use super::codec::{Codecs, WordIndex};
+use super::frame::GoCallFrame;
 use super::names::{exported, local, of_type};
 use super::text::comment;
-use crate::declaration::{Callee, Field, Manner, Measures, Method, Service};
-use crate::types::{Owner, Type};
+use crate::declaration::{Callee, FieldDeclaration, Manner, Measures, MethodDeclaration, ServiceDeclaration};
+use crate::types::{MemoryOwner, Type};
 
 /// All that a service is in Go.
-pub(super) fn text(service: &Service, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+pub(super) fn text(service: &ServiceDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     match service.callee {
         Callee::Go => format!("{}\n{}", interface(service), registration(service, measures, codecs)),
         Callee::Rust => caller(service, measures, codecs),
     }
 }
 
-fn interface(service: &Service) -> String {
+fn interface(service: &ServiceDeclaration) -> String {
     let name = service.name.to_string();
     let mut text = comment(&service.docs, &name, "");
     text.push_str(&format!("type {name} interface {{\n"));
@@ -45,7 +45,7 @@ fn interface(service: &Service) -> String {
 }
 
 /// Names and types of a method's arguments.
-fn parameters(method: &Method, passed: impl Fn(&Type) -> Type) -> String {
+fn parameters(method: &MethodDeclaration, passed: impl Fn(&Type) -> Type) -> String {
     let context = (method.manner == Manner::Async).then(|| "ctx context.Context".to_owned());
     let arguments = method.arguments.iter().map(|argument| {
         let pointer = if argument.is_lent { "*" } else { "" };
@@ -54,7 +54,7 @@ fn parameters(method: &Method, passed: impl Fn(&Type) -> Type) -> String {
     context.into_iter().chain(arguments).collect::<Vec<_>>().join(", ")
 }
 
-fn registration(service: &Service, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+fn registration(service: &ServiceDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let name = service.name.to_string();
     let shape = measures.shape_of_service(service);
     let mut text = format!(
@@ -70,12 +70,12 @@ fn registration(service: &Service, measures: &Measures, codecs: &mut Codecs<'_>)
 }
 
 /// A function that reads the arguments, calls the implementation and writes the answer.
-fn serving(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+fn serving(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let is_async = method.manner == Manner::Async;
     let mut arguments: Vec<String> = is_async.then(|| "ctx".to_owned()).into_iter().collect();
     let mut offset = 0;
     for argument in &method.arguments {
-        arguments.push(codecs.argument(argument, At("", offset)));
+        arguments.push(codecs.argument(argument, WordIndex("", offset)));
         offset += measures.words(&argument.of);
     }
     let call = format!("implementation.{}({})", exported(&method.name), arguments.join(", "));
@@ -89,19 +89,22 @@ fn serving(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> Str
         Type::Result(value, error) => {
             let write_error = match &**error {
                 Type::Str { .. } => format!("out.String({}, err.Error())", 1 + measures.words(value)),
-                other => codecs.write(other, "&out", At("", 1 + measures.words(value)), "*err"),
+                other => codecs.write(other, "&out", WordIndex("", 1 + measures.words(value)), "*err"),
             };
             let (left, otherwise) = if **value == Type::Unit {
                 ("err", String::new())
             } else {
-                ("answer, err", format!("\t\t\t{}\n", codecs.write(value, "&out", At("", 1), "answer")))
+                (
+                    "answer, err",
+                    format!("\t\t\t{}\n", codecs.write(value, "&out", WordIndex("", 1), "answer")),
+                )
             };
             format!(
                 "\t\t\t{left} := {call}\n{reply}\t\t\tif err != nil {{\n\t\t\t\tout.Bool(0, true)\n\t\t\t\t{write_error}\n\t\t\t\treturn out.Words\n\t\t\t}}\n{otherwise}"
             )
         }
         other => {
-            let write = codecs.write(other, "&out", At("", 0), "answer");
+            let write = codecs.write(other, "&out", WordIndex("", 0), "answer");
             format!("\t\t\tanswer := {call}\n{reply}\t\t\t{write}\n")
         }
     };
@@ -113,7 +116,7 @@ fn serving(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> Str
     )
 }
 
-fn caller(service: &Service, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+fn caller(service: &ServiceDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let name = service.name.to_string();
     let shape = measures.shape_of_service(service);
     let mut text = comment(&service.docs, &name, "");
@@ -137,7 +140,7 @@ fn caller(service: &Service, measures: &Measures, codecs: &mut Codecs<'_>) -> St
 
 fn calling(
     service: &str,
-    method: &Method,
+    method: &MethodDeclaration,
     number: usize,
     measures: &Measures,
     codecs: &mut Codecs<'_>,
@@ -150,7 +153,7 @@ fn calling(
     };
     let parameters = parameters(method, passed);
     text.push_str(&format!("func (s {service}) {exported}({parameters}) {answers} {{\n"));
-    if let Some(frame) = Frame::of(method, measures, codecs.layout()) {
+    if let Some(frame) = GoCallFrame::of(method, measures, codecs.layout()) {
         let parts = local_of(service, &exported);
         text.push_str(&frame.call(number, &parts));
         if measures.words(&method.answer) == 0 {
@@ -171,7 +174,7 @@ fn calling(
     }
     let mut offset = 0;
     for argument in &method.arguments {
-        let write = codecs.write(&passed(&argument.of), "out", At("", offset), &expression(argument));
+        let write = codecs.write(&passed(&argument.of), "out", WordIndex("", offset), &expression(argument));
         text.push_str(&format!("\t{write}\n"));
         offset += measures.words(&argument.of);
     }
@@ -185,7 +188,7 @@ fn local_of(service: &str, method: &str) -> String {
     format!("{}{rest}{method}Parts", first.to_lowercase())
 }
 
-fn end(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+fn end(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let words = measures.words(&method.answer);
     let call = match method.manner {
         Manner::Short => format!("call.DoShort({words})"),
@@ -201,12 +204,12 @@ fn end(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> String 
 }
 
 /// Statements that read the answer and return it.
-fn answered(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+fn answered(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let answer = before_error(method);
     let mut text = String::new();
     let at = match &method.answer {
         Type::Result(value, error) => {
-            let read = codecs.read(error, At("", 1 + measures.words(value)));
+            let read = codecs.read(error, WordIndex("", 1 + measures.words(value)));
             text.push_str(&format!(
                 "\tif in.Bool(0) {{\n\t\treturn {answer}&bridge.SaidError[{}]{{Value: {read}}}\n\t}}\n",
                 of_type(error)
@@ -217,18 +220,18 @@ fn answered(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> St
     };
     match method.value() {
         Type::Unit => text.push_str("\treturn nil\n}\n"),
-        value => text.push_str(&format!("\treturn {}, nil\n}}\n", codecs.read(value, At("", at)))),
+        value => text.push_str(&format!("\treturn {}, nil\n}}\n", codecs.read(value, WordIndex("", at)))),
     }
     text
 }
 
 /// What is returned before an error.
-pub(super) fn before_error(method: &Method) -> &'static str {
+pub(super) fn before_error(method: &MethodDeclaration) -> &'static str {
     if *method.value() == Type::Unit { "" } else { "answer, " }
 }
 
 /// An argument of the caller as a value.
-pub(super) fn expression(argument: &Field) -> String {
+pub(super) fn expression(argument: &FieldDeclaration) -> String {
     let name = local(&argument.name);
     if argument.is_lent { format!("*{name}") } else { name }
 }
@@ -236,8 +239,8 @@ pub(super) fn expression(argument: &Field) -> String {
 /// An argument as Go passes it: what is a view to the callee is Go's own.
 pub(super) fn passed(of: &Type) -> Type {
     match of {
-        Type::Str { .. } => Type::Str { owner: Owner::Own },
-        Type::List { of, .. } => Type::List { of: Box::new(passed(of)), owner: Owner::Own },
+        Type::Str { .. } => Type::Str { owner: MemoryOwner::Own },
+        Type::List { of, .. } => Type::List { of: Box::new(passed(of)), owner: MemoryOwner::Own },
         Type::Map { key, value } => Type::Map { key: Box::new(passed(key)), value: Box::new(passed(value)) },
         Type::Option(value) => Type::Option(Box::new(passed(value))),
         Type::Result(value, error) => Type::Result(Box::new(passed(value)), Box::new(passed(error))),

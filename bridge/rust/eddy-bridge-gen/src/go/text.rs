@@ -2,7 +2,7 @@
 
 use super::codec::Codecs;
 use super::{names, service};
-use crate::declaration::{Declaration, Field, Manner, Measures, Record};
+use crate::declaration::{Declaration, FieldDeclaration, Manner, Measures, RecordDeclaration};
 use crate::layout::Layout;
 
 /// The Go side of a declaration.
@@ -42,7 +42,7 @@ pub(super) fn comment(docs: &[String], name: &str, indent: &str) -> String {
     text
 }
 
-fn record(record: &Record, layout: Layout<'_>) -> String {
+fn record(record: &RecordDeclaration, layout: Layout<'_>) -> String {
     let name = record.name.to_string();
     let docs = comment(&record.docs, &name, "");
     let mut text = format!("{docs}type {name} struct {{\n");
@@ -64,10 +64,10 @@ fn record(record: &Record, layout: Layout<'_>) -> String {
 }
 
 /// The fields of a struct, with comment, name and type, and what Go has to leave free between them.
-fn lines<'r>(record: &'r Record, layout: Layout<'_>) -> Vec<(&'r [String], String, String)> {
+fn lines<'r>(record: &'r RecordDeclaration, layout: Layout<'_>) -> Vec<(&'r [String], String, String)> {
     let fits = layout.fits_record(record);
     let mut lines = Vec::new();
-    for (index, Field { name, docs, of, .. }) in record.fields.iter().enumerate() {
+    for (index, FieldDeclaration { name, docs, of, .. }) in record.fields.iter().enumerate() {
         lines.push((&docs[..], names::exported(name), names::of_type(of)));
         let padding = layout.padding(&record.fields, index);
         if fits && padding != 0 {

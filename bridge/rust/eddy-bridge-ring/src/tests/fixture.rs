@@ -7,19 +7,23 @@ use std::thread;
 use std::time::Duration;
 
 use crate::memory::Memory;
-use crate::ring::{Consumer, Producer, Side, memory_bytes, split};
-use crate::{Handler, Incoming, Limits, Link, accept_stream, connect_stream};
+use crate::ring::{Consumer, LinkRole, Producer, memory_bytes, split};
+use crate::{CallHandler, Incoming, LinkLimits, ProcessLink, accept_stream, connect_stream};
 
 /// Longer than anything takes that works.
 pub(super) const SOON: Duration = Duration::from_secs(20);
 
 /// Limits with small rings, in which everything happens sooner.
-pub(super) fn small() -> Limits {
-    Limits { ring_bytes: 4096, message_bytes_max: 1 << 20, calls_max: 16, ..Limits::default() }
+pub(super) fn small() -> LinkLimits {
+    LinkLimits { ring_bytes: 4096, message_bytes_max: 1 << 20, calls_max: 16, ..LinkLimits::default() }
 }
 
 /// Two ends of a link in one process.
-pub(super) fn linked(limits: Limits, ours: impl Handler, theirs: impl Handler) -> (Link, Link) {
+pub(super) fn linked(
+    limits: LinkLimits,
+    ours: impl CallHandler,
+    theirs: impl CallHandler,
+) -> (ProcessLink, ProcessLink) {
     let (left, right) = UnixStream::pair().unwrap();
     let other = thread::spawn(move || accept_stream(right, limits, theirs).unwrap());
     let link = connect_stream(left, limits, ours).unwrap();
@@ -35,8 +39,8 @@ pub(super) fn echo(call: Incoming) {
 /// The two ends of one ring, and the memory as somebody sees it who writes there what he likes.
 pub(super) fn ring(ring_bytes: usize) -> (Producer, Consumer, Memory) {
     let (memory, fd) = Memory::create(memory_bytes(ring_bytes)).unwrap();
-    let (producer, _) = split(Arc::new(memory), ring_bytes, Side::Connector);
-    let (_, consumer) = split(Arc::new(adopted(&fd, ring_bytes)), ring_bytes, Side::Acceptor);
+    let (producer, _) = split(Arc::new(memory), ring_bytes, LinkRole::Connector);
+    let (_, consumer) = split(Arc::new(adopted(&fd, ring_bytes)), ring_bytes, LinkRole::Acceptor);
     (producer, consumer, adopted(&fd, ring_bytes))
 }
 

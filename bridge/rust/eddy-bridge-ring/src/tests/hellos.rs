@@ -13,7 +13,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use super::fixture::small;
 use crate::ring::memory_bytes;
-use crate::{Limits, LinkError, Listener, NoCalls, accept_stream, connect, connect_stream};
+use crate::{LinkError, LinkLimits, LinkListener, NoCalls, accept_stream, connect, connect_stream};
 
 /// What somebody says who offers a link.
 fn offer(version: u32, ring_bytes: u64) -> Vec<u8> {
@@ -38,7 +38,7 @@ fn offered(words: &[u8], memory: Option<OwnedFd>) -> (LinkError, Vec<u8>) {
     sendmsg(&ours, &[IoSlice::new(words)], &mut control, SendFlags::empty()).unwrap();
     let is_whole = words.len() == 40;
     let handshake = if is_whole { small().handshake } else { Duration::from_millis(200) };
-    let limits = Limits { handshake, ..small() };
+    let limits = LinkLimits { handshake, ..small() };
     let error = accept_stream(theirs, limits, NoCalls).unwrap_err();
     let mut answer = Vec::new();
     (&ours).read_to_end(&mut answer).unwrap();
@@ -124,14 +124,14 @@ fn an_answer_is_checked_too() {
 
 #[test]
 fn limits_that_cannot_be_kept_are_refused() {
-    let limits = Limits::default();
+    let limits = LinkLimits::default();
     for limits in [
-        Limits { ring_bytes: 5000, ..limits },
-        Limits { ring_bytes: 2048, ..limits },
-        Limits { ring_bytes: 1 << 27, ..limits },
-        Limits { message_bytes_max: (1 << 30) + 1, ..limits },
-        Limits { calls_max: 0, ..limits },
-        Limits { calls_max: (1 << 20) + 1, ..limits },
+        LinkLimits { ring_bytes: 5000, ..limits },
+        LinkLimits { ring_bytes: 2048, ..limits },
+        LinkLimits { ring_bytes: 1 << 27, ..limits },
+        LinkLimits { message_bytes_max: (1 << 30) + 1, ..limits },
+        LinkLimits { calls_max: 0, ..limits },
+        LinkLimits { calls_max: (1 << 20) + 1, ..limits },
     ] {
         let (stream, _other) = UnixStream::pair().unwrap();
         assert!(connect_stream(stream, limits, NoCalls).is_err(), "{limits:?}");
@@ -142,9 +142,9 @@ fn limits_that_cannot_be_kept_are_refused() {
 fn only_the_own_user_can_connect() {
     use std::os::unix::fs::PermissionsExt;
     let path = std::env::temp_dir().join(format!("eddy-ring-hello-{}.sock", std::process::id()));
-    let listener = Listener::bind(&path, small()).unwrap();
+    let listener = LinkListener::bind(&path, small()).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o177, 0);
-    let taken = Listener::bind(&path, small()).unwrap_err();
+    let taken = LinkListener::bind(&path, small()).unwrap_err();
     assert!(matches!(taken, LinkError::Path { .. }), "{taken}");
     drop(listener);
     let error = connect(&path, small(), NoCalls).unwrap_err();

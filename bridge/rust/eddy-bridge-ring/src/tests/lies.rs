@@ -7,42 +7,42 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::fixture::{Dice, SOON, echo, small};
-use crate::fault::{CallError, Fault, Misconduct};
-use crate::frame::{Frame, Kind};
+use crate::fault::{CallError, LinkEndReason, Misconduct};
+use crate::frame::{RingFrameHeader, RingFrameKind};
 use crate::hello;
 use crate::memory::Memory;
-use crate::ring::{Producer, Side, split};
+use crate::ring::{LinkRole, Producer, split};
 use crate::socket::Bell;
-use crate::{Limits, Link, accept_stream};
+use crate::{LinkLimits, ProcessLink, accept_stream};
 
 /// A link, and what the one at its other end has in hand.
 struct Liar {
-    link: Link,
+    link: ProcessLink,
     producer: Producer,
     memory: Arc<Memory>,
     bell: Bell,
     socket: Arc<UnixStream>,
 }
 
-fn liar(limits: Limits) -> Liar {
+fn liar(limits: LinkLimits) -> Liar {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let other = thread::spawn(move || accept_stream(theirs, limits, echo).unwrap());
     let (memory, agreed) = hello::offer(&ours, &limits).unwrap();
     let memory = Arc::new(memory);
-    let (producer, _) = split(Arc::clone(&memory), agreed.ring_bytes, Side::Connector);
+    let (producer, _) = split(Arc::clone(&memory), agreed.ring_bytes, LinkRole::Connector);
     let socket = Arc::new(ours);
     let bell = Bell::new(Arc::clone(&socket));
     Liar { link: other.join().unwrap(), producer, memory, bell, socket }
 }
 
 impl Liar {
-    fn push(&mut self, frame: &Frame, bytes: &[u8]) {
+    fn push(&mut self, frame: &RingFrameHeader, bytes: &[u8]) {
         assert!(self.producer.try_push(frame, bytes).unwrap());
         self.bell.ring();
     }
 
     /// Why the link ends, which it does soon.
-    fn fault(&self) -> Fault {
+    fn fault(&self) -> LinkEndReason {
         wait_for("the link goes on", || self.link.fault())
     }
 }
@@ -59,8 +59,15 @@ fn wait_for<T>(otherwise: &str, look: impl Fn() -> Option<T>) -> T {
     }
 }
 
-fn call(call: u64, bytes: u32) -> Frame {
-    Frame { kind: Kind::Call, bytes, call, detail: 1, timeout_ms: 60_000, total: bytes.into() }
+fn call(call: u64, bytes: u32) -> RingFrameHeader {
+    RingFrameHeader {
+        kind: RingFrameKind::Call,
+        bytes,
+        call,
+        detail: 1,
+        timeout_ms: 60_000,
+        total: bytes.into(),
+    }
 }
 
 #[test]
@@ -69,24 +76,24 @@ fn a_position_that_is_off_ends_the_link() {
     liar.memory.words()[0].store(10_000, Relaxed);
     liar.bell.ring();
     let expected = Misconduct::Position { used: 10_000, capacity: 512 };
-    assert_eq!(liar.fault(), Fault::Misconduct(expected));
+    assert_eq!(liar.fault(), LinkEndReason::Misconduct(expected));
     let error = liar.link.call(1, b"", SOON).unwrap_err();
-    assert_eq!(error, CallError::Ended(Fault::Misconduct(expected)));
+    assert_eq!(error, CallError::Ended(LinkEndReason::Misconduct(expected)));
 }
 
 #[test]
 fn answers_to_nobody_end_the_link() {
     let mut liar = liar(small());
-    liar.push(&Frame { kind: Kind::Answer, ..call(5, 0) }, &[]);
-    assert_eq!(liar.fault(), Fault::Misconduct(Misconduct::NeverCalled(5)));
+    liar.push(&RingFrameHeader { kind: RingFrameKind::Answer, ..call(5, 0) }, &[]);
+    assert_eq!(liar.fault(), LinkEndReason::Misconduct(Misconduct::NeverCalled(5)));
 }
 
 #[test]
 fn messages_that_are_too_long_end_the_link_before_they_come() {
     let mut liar = liar(small());
-    liar.push(&Frame { total: (1 << 20) + 1, ..call(1, 1024) }, &[0; 1024]);
+    liar.push(&RingFrameHeader { total: (1 << 20) + 1, ..call(1, 1024) }, &[0; 1024]);
     let expected = Misconduct::Length { bytes: (1 << 20) + 1, limit: 1 << 20 };
-    assert_eq!(liar.fault(), Fault::Misconduct(expected));
+    assert_eq!(liar.fault(), LinkEndReason::Misconduct(expected));
 }
 
 #[test]
@@ -100,13 +107,13 @@ fn a_call_that_is_made_twice_ends_the_link() {
     });
     let (memory, agreed) = hello::offer(&ours, &small()).unwrap();
     let memory = Arc::new(memory);
-    let (producer, _) = split(Arc::clone(&memory), agreed.ring_bytes, Side::Connector);
+    let (producer, _) = split(Arc::clone(&memory), agreed.ring_bytes, LinkRole::Connector);
     let socket = Arc::new(ours);
     let bell = Bell::new(Arc::clone(&socket));
     let mut liar = Liar { link: other.join().unwrap(), producer, memory, bell, socket };
     liar.push(&call(3, 0), &[]);
     liar.push(&call(3, 0), &[]);
-    assert_eq!(liar.fault(), Fault::Misconduct(Misconduct::Twice(3)));
+    assert_eq!(liar.fault(), LinkEndReason::Misconduct(Misconduct::Twice(3)));
     // The reason is there first; what it ends, ends at once after it.
     let cancellation = kept.lock().unwrap()[0].cancellation();
     wait_for("the call is served on", || cancellation.is_cancelled().then_some(()));
@@ -116,7 +123,7 @@ fn a_call_that_is_made_twice_ends_the_link() {
 
 #[test]
 fn who_calls_and_takes_no_answer_is_not_served_for_ever() {
-    let mut liar = liar(Limits { stall: Duration::from_millis(300), ..small() });
+    let mut liar = liar(LinkLimits { stall: Duration::from_millis(300), ..small() });
     let begun = Instant::now();
     let mut number = 0;
     while liar.link.fault().is_none() {
@@ -127,22 +134,23 @@ fn who_calls_and_takes_no_answer_is_not_served_for_ever() {
         liar.bell.ring();
     }
     let fault = liar.fault();
-    let is_expected = matches!(fault, Fault::Stalled(_) | Fault::Misconduct(Misconduct::Flood));
+    let is_expected =
+        matches!(fault, LinkEndReason::Stalled(_) | LinkEndReason::Misconduct(Misconduct::Flood));
     assert!(is_expected, "{fault}");
 }
 
 #[test]
 fn who_reads_nothing_stalls_the_link() {
-    let liar = liar(Limits { stall: Duration::from_millis(200), ..small() });
+    let liar = liar(LinkLimits { stall: Duration::from_millis(200), ..small() });
     let begun = Instant::now();
     let error = liar.link.call(1, &[0; 100_000], SOON).unwrap_err();
-    assert_eq!(error, CallError::Ended(Fault::Stalled(Duration::from_millis(200))));
+    assert_eq!(error, CallError::Ended(LinkEndReason::Stalled(Duration::from_millis(200))));
     assert!(begun.elapsed() < SOON);
 }
 
 #[test]
 fn a_call_ends_by_its_deadline_whatever_the_other_side_does() {
-    let liar = liar(Limits { stall: 2 * SOON, ..small() });
+    let liar = liar(LinkLimits { stall: 2 * SOON, ..small() });
     for bytes in [0, 100_000] {
         let begun = Instant::now();
         let error = liar.link.call(1, &vec![0; bytes], Duration::from_millis(100)).unwrap_err();
@@ -171,7 +179,7 @@ fn rubbish_on_the_socket_is_a_wake_like_any_other() {
 fn random_words_in_the_memory_do_no_harm() {
     for seed in 1..=300_u64 {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let liar = liar(Limits { stall: Duration::from_millis(20), ..small() });
+        let liar = liar(LinkLimits { stall: Duration::from_millis(20), ..small() });
         for _ in 0..40 {
             let words = liar.memory.words();
             let place = match dice.below(3) {

@@ -10,15 +10,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::fixture::{Dice, SOON, echo, linked, small};
-use crate::slot::Slot;
-use crate::{CallError, Failure, Fault, Incoming, Limits, Link, NoCalls, PendingCall, Workers};
+use crate::slot::OneshotSlot;
+use crate::{
+    CallError, CallFailure, Incoming, LinkEndReason, LinkLimits, NoCalls, PendingCall, ProcessLink, Workers,
+};
 
 /// What comes of a future, within the time that a test has.
 fn wait(pending: PendingCall) -> Result<Vec<u8>, CallError> {
-    let slot = Arc::new(Slot::new());
+    let slot = Arc::new(OneshotSlot::new());
     let filled = Arc::clone(&slot);
     thread::spawn(move || {
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let waker = Waker::from(Arc::new(LinkTestWaker(thread::current())));
         let mut pending = std::pin::pin!(pending);
         loop {
             if let std::task::Poll::Ready(outcome) = pending.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -31,9 +33,9 @@ fn wait(pending: PendingCall) -> Result<Vec<u8>, CallError> {
     slot.wait(Instant::now() + SOON).expect("it ends in time")
 }
 
-struct Unpark(thread::Thread);
+struct LinkTestWaker(thread::Thread);
 
-impl std::task::Wake for Unpark {
+impl std::task::Wake for LinkTestWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -49,7 +51,7 @@ fn until(mut holds: impl FnMut() -> bool) {
 
 #[test]
 fn what_is_sent_comes_back() {
-    for limits in [small(), Limits::default(), Limits { spin: Duration::ZERO, ..small() }] {
+    for limits in [small(), LinkLimits::default(), LinkLimits { spin: Duration::ZERO, ..small() }] {
         let (link, _other) = linked(limits, NoCalls, echo);
         let mut dice = Dice(3);
         for length in [0, 1, 7, 8, 9, 1023, 1024, 1025, 4096, 65_536, 1 << 20] {
@@ -115,11 +117,12 @@ fn long_answers_do_not_block_each_other() {
 
 #[test]
 fn a_call_back_passes() {
-    let slot: Arc<Mutex<Option<Link>>> = Arc::default();
+    let slot: Arc<Mutex<Option<ProcessLink>>> = Arc::default();
     let back = Arc::clone(&slot);
     let workers = Workers::start(1, 16, move |call: &Incoming| {
         let link = back.lock().unwrap().clone().expect("the link is there before it is called");
-        link.call(2, call.bytes(), SOON).map_err(|error| Failure::new(Failure::FAILED, error.to_string()))
+        link.call(2, call.bytes(), SOON)
+            .map_err(|error| CallFailure::new(CallFailure::FAILED, error.to_string()))
     });
     let (link, other) = linked(small(), echo, workers.unwrap());
     *slot.lock().unwrap() = Some(other);
@@ -129,7 +132,7 @@ fn a_call_back_passes() {
 
 #[test]
 fn a_handler_on_the_links_thread_cannot_wait_for_it() {
-    let slot: Arc<Mutex<Option<Link>>> = Arc::default();
+    let slot: Arc<Mutex<Option<ProcessLink>>> = Arc::default();
     let back = Arc::clone(&slot);
     let (link, other) = linked(small(), echo, move |call: Incoming| {
         let link = back.lock().unwrap().clone().expect("the link is there before it is called");
@@ -144,22 +147,22 @@ fn a_handler_on_the_links_thread_cannot_wait_for_it() {
 #[test]
 fn failures_say_why() {
     let (link, _other) = linked(small(), NoCalls, |call: Incoming| match call.method() {
-        1 => call.fail(Failure::new(77, "out of order")),
+        1 => call.fail(CallFailure::new(77, "out of order")),
         2 => panic!("the handler itself"),
         3 => call.answer_with(|_| panic!("number {}", 3)),
         4 => drop(call),
         5 => call.answer(vec![0; (1 << 20) + 1]),
-        _ => call.fail(Failure::new(78, "é".repeat(4000))),
+        _ => call.fail(CallFailure::new(78, "é".repeat(4000))),
     });
     let failed = |method| match link.call(method, b"", SOON) {
         Err(CallError::Failed(failure)) => failure,
         other => panic!("{other:?}"),
     };
-    assert_eq!(failed(1), Failure::new(77, "out of order"));
-    assert_eq!(failed(2), Failure::new(Failure::PANICKED, "the handler panicked"));
-    assert_eq!(failed(3), Failure::new(Failure::PANICKED, "the handler panicked: number 3"));
-    assert_eq!(failed(4), Failure::new(Failure::UNANSWERED, "the handler gave no answer"));
-    assert_eq!(failed(5).code, Failure::ANSWER_TOO_LONG);
+    assert_eq!(failed(1), CallFailure::new(77, "out of order"));
+    assert_eq!(failed(2), CallFailure::new(CallFailure::PANICKED, "the handler panicked"));
+    assert_eq!(failed(3), CallFailure::new(CallFailure::PANICKED, "the handler panicked: number 3"));
+    assert_eq!(failed(4), CallFailure::new(CallFailure::UNANSWERED, "the handler gave no answer"));
+    assert_eq!(failed(5).code, CallFailure::ANSWER_TOO_LONG);
     assert_eq!(failed(6).text.len(), 4096);
     let error = link.call(1, &vec![0; (1 << 20) + 1], SOON).unwrap_err();
     assert_eq!(error, CallError::TooLong { bytes: (1 << 20) + 1, limit: 1 << 20 });
@@ -198,7 +201,7 @@ fn a_cancellation_can_be_awaited() {
     let (link, _other) = linked(small(), NoCalls, move |call: Incoming| {
         let sender = sender.lock().unwrap().clone();
         thread::spawn(move || {
-            let waker = Waker::from(Arc::new(Unpark(thread::current())));
+            let waker = Waker::from(Arc::new(LinkTestWaker(thread::current())));
             let mut cancellation = std::pin::pin!(call.cancellation());
             while cancellation.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
                 thread::park();
@@ -222,10 +225,10 @@ fn what_waits_ends_with_the_link() {
         thread::spawn(move || link.call(2, b"", SOON))
     };
     drop(other);
-    assert_eq!(wait(pending), Err(CallError::Ended(Fault::Gone)));
-    assert_eq!(waiting.join().unwrap(), Err(CallError::Ended(Fault::Gone)));
-    assert_eq!(link.call(1, b"", SOON), Err(CallError::Ended(Fault::Gone)));
-    assert_eq!(link.fault(), Some(Fault::Gone));
+    assert_eq!(wait(pending), Err(CallError::Ended(LinkEndReason::Gone)));
+    assert_eq!(waiting.join().unwrap(), Err(CallError::Ended(LinkEndReason::Gone)));
+    assert_eq!(link.call(1, b"", SOON), Err(CallError::Ended(LinkEndReason::Gone)));
+    assert_eq!(link.fault(), Some(LinkEndReason::Gone));
 }
 
 #[test]
@@ -244,13 +247,13 @@ fn an_answer_before_the_end_arrives() {
 fn bytes_of_unanswered_calls_have_a_limit() {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeper = Arc::clone(&kept);
-    let limits = Limits { calls_bytes_max: 1000, ..small() };
+    let limits = LinkLimits { calls_bytes_max: 1000, ..small() };
     let (link, _other) = linked(limits, NoCalls, move |call: Incoming| keeper.lock().unwrap().push(call));
     let first = link.call_async(1, vec![0; 5000], SOON).unwrap();
     until(|| kept.lock().unwrap().len() == 1);
     let refused = link.call(2, b"one more", SOON);
     assert!(
-        matches!(&refused, Err(CallError::Failed(failure)) if failure.code == Failure::BUSY),
+        matches!(&refused, Err(CallError::Failed(failure)) if failure.code == CallFailure::BUSY),
         "{refused:?}"
     );
     kept.lock().unwrap().pop().unwrap().answer(Vec::new());
@@ -277,7 +280,7 @@ fn workers_refuse_what_they_cannot_queue() {
     until(|| begun.load(SeqCst) == 1);
     let second = link.call_async(1, b"2".to_vec(), SOON).unwrap();
     let third = link.call_async(1, b"3".to_vec(), SOON).unwrap();
-    assert!(matches!(wait(third), Err(CallError::Failed(failure)) if failure.code == Failure::BUSY));
+    assert!(matches!(wait(third), Err(CallError::Failed(failure)) if failure.code == CallFailure::BUSY));
     drop(held);
     assert_eq!(wait(first).unwrap(), b"1");
     assert_eq!(wait(second).unwrap(), b"2");
@@ -287,7 +290,7 @@ fn workers_refuse_what_they_cannot_queue() {
 #[test]
 fn a_storm_leaves_nothing_behind() {
     let workers = Workers::start(2, 64, |call| Ok(call.bytes().to_vec())).unwrap();
-    let (link, other) = linked(Limits { calls_max: 64, ..small() }, NoCalls, workers);
+    let (link, other) = linked(LinkLimits { calls_max: 64, ..small() }, NoCalls, workers);
     let threads: Vec<_> = (1..=4)
         .map(|seed| {
             let link = link.clone();

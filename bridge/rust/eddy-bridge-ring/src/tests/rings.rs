@@ -5,11 +5,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::fixture::{Dice, ring};
 use crate::assembler::Assembler;
 use crate::fault::Misconduct;
-use crate::frame::{Frame, Kind};
+use crate::frame::{RingFrameHeader, RingFrameKind};
 
-fn frame(bytes: usize) -> Frame {
+fn frame(bytes: usize) -> RingFrameHeader {
     let bytes = u32::try_from(bytes).unwrap();
-    Frame { kind: Kind::Call, bytes, call: 7, detail: 9, timeout_ms: 11, total: bytes.into() }
+    RingFrameHeader {
+        kind: RingFrameKind::Call,
+        bytes,
+        call: 7,
+        detail: 9,
+        timeout_ms: 11,
+        total: bytes.into(),
+    }
 }
 
 #[test]
@@ -102,41 +109,56 @@ fn frames_that_are_not_wholly_there_are_refused() {
 
 #[test]
 fn a_frame_is_what_its_words_say() {
-    for kind in [Kind::Call, Kind::Answer, Kind::Failure, Kind::Cancel, Kind::More] {
-        let frame = Frame { kind, bytes: 1, call: 2, detail: 3, timeout_ms: 4, total: 5 };
-        assert_eq!(Frame::parse(frame.to_words()), Ok(frame));
+    for kind in [
+        RingFrameKind::Call,
+        RingFrameKind::Answer,
+        RingFrameKind::Failure,
+        RingFrameKind::Cancel,
+        RingFrameKind::More,
+    ] {
+        let frame = RingFrameHeader { kind, bytes: 1, call: 2, detail: 3, timeout_ms: 4, total: 5 };
+        assert_eq!(RingFrameHeader::parse(frame.to_words()), Ok(frame));
     }
 }
 
 #[test]
 fn pieces_make_a_message() {
     let mut assembler = Assembler::new(100, 8);
-    let first = Frame { kind: Kind::Answer, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
+    let first = RingFrameHeader {
+        kind: RingFrameKind::Answer,
+        bytes: 8,
+        call: 1,
+        detail: 0,
+        timeout_ms: 0,
+        total: 20,
+    };
     assembler.accept(&first).unwrap().extend([1; 8]);
     assert_eq!(assembler.take_whole(), None);
-    let more = Frame { kind: Kind::More, ..first };
+    let more = RingFrameHeader { kind: RingFrameKind::More, ..first };
     assembler.accept(&more).unwrap().extend([2; 8]);
-    assembler.accept(&Frame { bytes: 4, ..more }).unwrap().extend([3; 4]);
+    assembler.accept(&RingFrameHeader { bytes: 4, ..more }).unwrap().extend([3; 4]);
     let message = assembler.take_whole().unwrap();
-    assert_eq!((message.kind, message.call, message.bytes.len()), (Kind::Answer, 1, 20));
+    assert_eq!((message.kind, message.call, message.bytes.len()), (RingFrameKind::Answer, 1, 20));
     assert_eq!(assembler.accept(&more).unwrap_err(), Misconduct::Stray);
 }
 
 #[test]
 fn a_message_that_is_given_up_leaves_nothing() {
     let mut assembler = Assembler::new(100, 8);
-    let first = Frame { kind: Kind::Call, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
+    let first =
+        RingFrameHeader { kind: RingFrameKind::Call, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
     assembler.accept(&first).unwrap().extend([1; 8]);
-    let other = Frame { bytes: 3, call: 2, total: 3, ..first };
+    let other = RingFrameHeader { bytes: 3, call: 2, total: 3, ..first };
     assembler.accept(&other).unwrap().extend([2; 3]);
     assert_eq!(assembler.take_whole().unwrap().bytes, [2; 3]);
 }
 
 #[test]
 fn pieces_that_do_not_fit_are_refused() {
-    let first = Frame { kind: Kind::Call, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
-    let more = Frame { kind: Kind::More, ..first };
-    let refused = |frames: &[Frame]| {
+    let first =
+        RingFrameHeader { kind: RingFrameKind::Call, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
+    let more = RingFrameHeader { kind: RingFrameKind::More, ..first };
+    let refused = |frames: &[RingFrameHeader]| {
         let mut assembler = Assembler::new(100, 8);
         frames.iter().find_map(|frame| match assembler.accept(frame) {
             Ok(bytes) => {
@@ -148,11 +170,14 @@ fn pieces_that_do_not_fit_are_refused() {
     };
     assert_eq!(refused(&[more]), Some(Misconduct::Stray));
     assert_eq!(
-        refused(&[Frame { total: 101, ..first }]),
+        refused(&[RingFrameHeader { total: 101, ..first }]),
         Some(Misconduct::Length { bytes: 101, limit: 100 })
     );
-    assert_eq!(refused(&[Frame { bytes: 7, ..first }]), Some(Misconduct::Piece { bytes: 7, expected: 8 }));
-    assert_eq!(refused(&[first, Frame { call: 2, ..more }]), Some(Misconduct::Stray));
-    assert_eq!(refused(&[first, Frame { total: 21, ..more }]), Some(Misconduct::Stray));
+    assert_eq!(
+        refused(&[RingFrameHeader { bytes: 7, ..first }]),
+        Some(Misconduct::Piece { bytes: 7, expected: 8 })
+    );
+    assert_eq!(refused(&[first, RingFrameHeader { call: 2, ..more }]), Some(Misconduct::Stray));
+    assert_eq!(refused(&[first, RingFrameHeader { total: 21, ..more }]), Some(Misconduct::Stray));
     assert_eq!(refused(&[first, more, more]), Some(Misconduct::Piece { bytes: 8, expected: 4 }));
 }

@@ -20,7 +20,8 @@ use std::thread;
 use std::time::Duration;
 
 use eddy_bridge_ring::{
-    CallError, Failure, Handler, Incoming, Limits, Link, LinkError, Listener, NoCalls, Workers, connect,
+    CallError, CallFailure, CallHandler, Incoming, LinkError, LinkLimits, LinkListener, NoCalls, ProcessLink,
+    Workers, connect,
 };
 
 fn main() -> ExitCode {
@@ -53,13 +54,13 @@ fn main() -> ExitCode {
 }
 
 fn listen(path: &str) -> Result<(), String> {
-    let listener = Listener::bind(path, Limits::default()).map_err(|error| error.to_string())?;
+    let listener = LinkListener::bind(path, LinkLimits::default()).map_err(|error| error.to_string())?;
     let _ = writeln!(std::io::stdout(), "listening");
     let workers = Workers::start(2, 1024, |call| Ok(length(call))).map_err(|error| error.to_string())?;
     let workers = Arc::new(workers);
     loop {
         let workers = Arc::clone(&workers);
-        let own: Arc<OnceLock<Link>> = Arc::default();
+        let own: Arc<OnceLock<ProcessLink>> = Arc::default();
         let known = Arc::clone(&own);
         match listener.accept(move |call| answer(call, &known, &workers)) {
             // The link ends with its process, which the test ends.
@@ -70,7 +71,7 @@ fn listen(path: &str) -> Result<(), String> {
     }
 }
 
-fn answer(call: Incoming, link: &Arc<OnceLock<Link>>, workers: &Workers) {
+fn answer(call: Incoming, link: &Arc<OnceLock<ProcessLink>>, workers: &Workers) {
     match call.method() {
         1 => {
             let bytes = call.bytes().to_vec();
@@ -81,7 +82,7 @@ fn answer(call: Incoming, link: &Arc<OnceLock<Link>>, workers: &Workers) {
                 thread::park_timeout(Duration::from_millis(1));
             }
         })),
-        3 => call.fail(Failure::new(Failure::FIRST_OWN, "as it was asked to")),
+        3 => call.fail(CallFailure::new(CallFailure::FIRST_OWN, "as it was asked to")),
         4 => {
             let link = Arc::clone(link);
             drop(thread::spawn(move || call.answer_with(|call| call_back(&link, call.bytes()))));
@@ -91,7 +92,9 @@ fn answer(call: Incoming, link: &Arc<OnceLock<Link>>, workers: &Workers) {
             call.answer(length);
         }
         7 => workers.handle(call),
-        other => call.fail(Failure::new(Failure::UNKNOWN_METHOD, format!("there is no method {other}"))),
+        other => {
+            call.fail(CallFailure::new(CallFailure::UNKNOWN_METHOD, format!("there is no method {other}")))
+        }
     }
 }
 
@@ -99,14 +102,14 @@ fn length(call: &Incoming) -> Vec<u8> {
     (call.bytes().len() as u64).to_ne_bytes().to_vec()
 }
 
-fn call_back(link: &OnceLock<Link>, bytes: &[u8]) -> Result<Vec<u8>, Failure> {
-    let failed = |text: String| Failure::new(Failure::FAILED, text);
+fn call_back(link: &OnceLock<ProcessLink>, bytes: &[u8]) -> Result<Vec<u8>, CallFailure> {
+    let failed = |text: String| CallFailure::new(CallFailure::FAILED, text);
     let link = link.get().ok_or_else(|| failed("the link is not there yet".to_owned()))?;
     link.call(1, bytes, LONG).map_err(|error| failed(error.to_string()))
 }
 
 fn call(path: &str, count: u64) -> Result<(), String> {
-    let link = connect(path, Limits::default(), NoCalls).map_err(|error| error.to_string())?;
+    let link = connect(path, LinkLimits::default(), NoCalls).map_err(|error| error.to_string())?;
     for number in 0..count {
         let length = usize::try_from(number * number % 3001).unwrap_or_default();
         let bytes = vec![number.to_le_bytes()[0]; length];
@@ -116,14 +119,14 @@ fn call(path: &str, count: u64) -> Result<(), String> {
         }
     }
     match link.call(3, b"", LONG) {
-        Err(CallError::Failed(failure)) if failure.code == Failure::FIRST_OWN => Ok(()),
+        Err(CallError::Failed(failure)) if failure.code == CallFailure::FIRST_OWN => Ok(()),
         other => Err(format!("method 3 did not fail as it should: {other:?}")),
     }
 }
 
 /// Calls until that fails.
-fn until_end(path: &str, call: impl Fn(&Link) -> Result<Vec<u8>, CallError>) -> Result<(), String> {
-    let link = connect(path, Limits::default(), NoCalls).map_err(|error| error.to_string())?;
+fn until_end(path: &str, call: impl Fn(&ProcessLink) -> Result<Vec<u8>, CallError>) -> Result<(), String> {
+    let link = connect(path, LinkLimits::default(), NoCalls).map_err(|error| error.to_string())?;
     let _ = writeln!(std::io::stdout(), "linked");
     loop {
         call(&link).map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 pub(crate) const SOON: Duration = Duration::from_secs(30);
 
 /// A process that listens at a path of its own.
-pub(crate) struct Peer {
+pub(crate) struct PeerProcess {
     pub(crate) child: Child,
     pub(crate) path: PathBuf,
 }
@@ -53,7 +53,7 @@ pub(crate) fn path(name: &str, tongue: Tongue) -> PathBuf {
     std::env::temp_dir().join(format!("eddy-ring-{name}-{tongue:?}-{}.sock", std::process::id()))
 }
 
-impl Peer {
+impl PeerProcess {
     pub(crate) fn start(name: &str, tongue: Tongue) -> Self {
         Self::start_at(path(name, tongue), tongue)
     }
@@ -116,7 +116,7 @@ fn first_line(child: &mut Child) -> String {
     line
 }
 
-impl Drop for Peer {
+impl Drop for PeerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

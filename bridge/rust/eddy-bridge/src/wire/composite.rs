@@ -2,18 +2,18 @@
 
 use eddy_bridge_shape::{shape_of_field, shape_of_name};
 
-use super::traits::{Read, Wire, Write};
-use crate::message::{Malformed, Message};
-use crate::writer::Writer;
+use super::traits::{BridgeRead, BridgeWrite, Wire};
+use crate::message::{BridgeMessage, Malformed};
+use crate::writer::MessageWriter;
 
 impl<T: Wire> Wire for Option<T> {
     const WORDS: usize = 1 + T::WORDS;
     const SHAPE: u64 = shape_of_field(shape_of_name("option"), "", T::SHAPE);
 }
 
-impl<T: Write> Write for Option<T> {
+impl<T: BridgeWrite> BridgeWrite for Option<T> {
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         if let Some(value) = self {
             writer.set(at, 1);
             value.write(writer, at + 1);
@@ -21,9 +21,9 @@ impl<T: Write> Write for Option<T> {
     }
 }
 
-impl<'m, T: Read<'m>> Read<'m> for Option<T> {
+impl<'m, T: BridgeRead<'m>> BridgeRead<'m> for Option<T> {
     #[inline]
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         if bool::read(message, at)? { T::read(message, at + 1).map(Some) } else { Ok(None) }
     }
 }
@@ -33,9 +33,9 @@ impl<T: Wire, E: Wire> Wire for Result<T, E> {
     const SHAPE: u64 = shape_of_field(shape_of_field(shape_of_name("result"), "", T::SHAPE), "", E::SHAPE);
 }
 
-impl<T: Write, E: Write> Write for Result<T, E> {
+impl<T: BridgeWrite, E: BridgeWrite> BridgeWrite for Result<T, E> {
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         match self {
             Ok(value) => value.write(writer, at + 1),
             Err(error) => {
@@ -46,9 +46,9 @@ impl<T: Write, E: Write> Write for Result<T, E> {
     }
 }
 
-impl<'m, T: Read<'m>, E: Read<'m>> Read<'m> for Result<T, E> {
+impl<'m, T: BridgeRead<'m>, E: BridgeRead<'m>> BridgeRead<'m> for Result<T, E> {
     #[inline]
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         if bool::read(message, at)? {
             E::read(message, at + 1 + T::WORDS).map(Err)
         } else {

@@ -5,17 +5,17 @@ use std::hash::{BuildHasher, Hash};
 
 use eddy_bridge_shape::{shape_of_field, shape_of_name};
 
-use super::traits::{Read, Wire, Write};
-use crate::message::{Malformed, Message};
-use crate::writer::Writer;
+use super::traits::{BridgeRead, BridgeWrite, Wire};
+use crate::message::{BridgeMessage, Malformed};
+use crate::writer::MessageWriter;
 
 const fn shape(key: u64, value: u64) -> u64 {
     shape_of_field(shape_of_field(shape_of_name("map"), "", key), "", value)
 }
 
-fn write<'v, K: Write + 'v, V: Write + 'v>(
+fn write<'v, K: BridgeWrite + 'v, V: BridgeWrite + 'v>(
     pairs: impl ExactSizeIterator<Item = (&'v K, &'v V)>,
-    writer: &mut Writer<'_>,
+    writer: &mut MessageWriter<'_>,
     at: usize,
 ) {
     let first = writer.records(at, pairs.len(), <(K, V)>::WORDS);
@@ -29,14 +29,14 @@ impl<K: Wire, V: Wire> Wire for BTreeMap<K, V> {
     const SHAPE: u64 = shape(K::SHAPE, V::SHAPE);
 }
 
-impl<K: Write, V: Write> Write for BTreeMap<K, V> {
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+impl<K: BridgeWrite, V: BridgeWrite> BridgeWrite for BTreeMap<K, V> {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         write(self.iter(), writer, at);
     }
 }
 
-impl<'m, K: Read<'m> + Ord, V: Read<'m>> Read<'m> for BTreeMap<K, V> {
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+impl<'m, K: BridgeRead<'m> + Ord, V: BridgeRead<'m>> BridgeRead<'m> for BTreeMap<K, V> {
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         Ok(<(K, V)>::read_list(message, at)?.into_iter().collect())
     }
 }
@@ -46,14 +46,16 @@ impl<K: Wire, V: Wire, S> Wire for HashMap<K, V, S> {
     const SHAPE: u64 = shape(K::SHAPE, V::SHAPE);
 }
 
-impl<K: Write, V: Write, S> Write for HashMap<K, V, S> {
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+impl<K: BridgeWrite, V: BridgeWrite, S> BridgeWrite for HashMap<K, V, S> {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         write(self.iter(), writer, at);
     }
 }
 
-impl<'m, K: Read<'m> + Eq + Hash, V: Read<'m>, S: BuildHasher + Default> Read<'m> for HashMap<K, V, S> {
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+impl<'m, K: BridgeRead<'m> + Eq + Hash, V: BridgeRead<'m>, S: BuildHasher + Default> BridgeRead<'m>
+    for HashMap<K, V, S>
+{
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         Ok(<(K, V)>::read_list(message, at)?.into_iter().collect())
     }
 }

@@ -8,4 +8,4 @@ mod traits;
 mod tuple;
 
 pub use self::scalar::Scalar;
-pub use self::traits::{Read, Wire, Write};
+pub use self::traits::{BridgeRead, BridgeWrite, Wire};

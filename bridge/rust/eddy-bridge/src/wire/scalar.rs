@@ -6,16 +6,16 @@
     reason = "a word has room for every number, and its reader knows how wide it was"
 )]
 
-use super::traits::{Read, Wire, Write};
-use crate::message::{Malformed, Message};
-use crate::writer::Writer;
+use super::traits::{BridgeRead, BridgeWrite, Wire};
+use crate::message::{BridgeMessage, Malformed};
+use crate::writer::MessageWriter;
 
 /// A number, of which lists are sent as they are in memory.
 ///
 /// # Safety
 ///
 /// Every pattern of bits is a value, there is no padding, and the alignment is at most 8.
-pub unsafe trait Scalar: Copy + Write {}
+pub unsafe trait Scalar: Copy + BridgeWrite {}
 
 macro_rules! scalar {
     ($($type:ident: $to:expr, $from:expr;)*) => {$(
@@ -24,28 +24,28 @@ macro_rules! scalar {
             const SHAPE: u64 = eddy_bridge_shape::shape_of_name(stringify!($type));
         }
 
-        impl Write for $type {
+        impl BridgeWrite for $type {
             #[inline(always)]
-            fn write(&self, writer: &mut Writer<'_>, at: usize) {
+            fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
                 let to: fn($type) -> u64 = $to;
                 writer.set(at, to(*self));
             }
 
             #[inline(always)]
-            fn write_list(list: &[Self], writer: &mut Writer<'_>, at: usize) {
+            fn write_list(list: &[Self], writer: &mut MessageWriter<'_>, at: usize) {
                 writer.scalars(at, list);
             }
         }
 
-        impl<'m> Read<'m> for $type {
+        impl<'m> BridgeRead<'m> for $type {
             #[inline]
-            fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+            fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
                 let from: fn(u64) -> $type = $from;
                 message.word(at).map(from)
             }
 
             #[inline]
-            fn read_list(message: Message<'m>, at: usize) -> Result<Vec<Self>, Malformed> {
+            fn read_list(message: BridgeMessage<'m>, at: usize) -> Result<Vec<Self>, Malformed> {
                 message.scalars(at).map(<[Self]>::to_vec)
             }
         }
@@ -73,16 +73,16 @@ impl Wire for bool {
     const SHAPE: u64 = eddy_bridge_shape::shape_of_name("bool");
 }
 
-impl Write for bool {
+impl BridgeWrite for bool {
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         writer.set(at, u64::from(*self));
     }
 }
 
-impl<'m> Read<'m> for bool {
+impl<'m> BridgeRead<'m> for bool {
     #[inline]
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         match message.word(at)? as u8 {
             0 => Ok(false),
             1 => Ok(true),

@@ -5,25 +5,25 @@ use std::str;
 use eddy_bridge_shape::{shape_of_field, shape_of_name};
 
 use super::scalar::Scalar;
-use super::traits::{Read, Wire, Write};
-use crate::message::{Malformed, Message};
-use crate::writer::Writer;
+use super::traits::{BridgeRead, BridgeWrite, Wire};
+use crate::message::{BridgeMessage, Malformed};
+use crate::writer::MessageWriter;
 
 impl Wire for str {
     const WORDS: usize = 2;
     const SHAPE: u64 = shape_of_name("str");
 }
 
-impl Write for str {
+impl BridgeWrite for str {
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         writer.scalars(at, self.as_bytes());
     }
 }
 
-impl<'m> Read<'m> for &'m str {
+impl<'m> BridgeRead<'m> for &'m str {
     #[inline(always)]
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         let bytes = message.scalars(at)?;
         if is_ascii(bytes) {
             // SAFETY: ASCII is UTF-8.
@@ -38,16 +38,16 @@ impl Wire for String {
     const SHAPE: u64 = str::SHAPE;
 }
 
-impl Write for String {
+impl BridgeWrite for String {
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         self.as_str().write(writer, at);
     }
 }
 
-impl<'m> Read<'m> for String {
+impl<'m> BridgeRead<'m> for String {
     #[inline]
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         <&str>::read(message, at).map(str::to_owned)
     }
 }
@@ -57,16 +57,16 @@ impl<T: Wire> Wire for [T] {
     const SHAPE: u64 = shape_of_field(shape_of_name("list"), "", T::SHAPE);
 }
 
-impl<T: Write> Write for [T] {
+impl<T: BridgeWrite> BridgeWrite for [T] {
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         T::write_list(self, writer, at);
     }
 }
 
-impl<'m, T: Scalar> Read<'m> for &'m [T] {
+impl<'m, T: Scalar> BridgeRead<'m> for &'m [T] {
     #[inline]
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         message.scalars(at)
     }
 }
@@ -76,16 +76,16 @@ impl<T: Wire> Wire for Vec<T> {
     const SHAPE: u64 = <[T]>::SHAPE;
 }
 
-impl<T: Write> Write for Vec<T> {
+impl<T: BridgeWrite> BridgeWrite for Vec<T> {
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         T::write_list(self, writer, at);
     }
 }
 
-impl<'m, T: Read<'m>> Read<'m> for Vec<T> {
+impl<'m, T: BridgeRead<'m>> BridgeRead<'m> for Vec<T> {
     #[inline]
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed> {
         T::read_list(message, at)
     }
 }
@@ -95,9 +95,9 @@ impl<T: Wire + ?Sized> Wire for &T {
     const SHAPE: u64 = T::SHAPE;
 }
 
-impl<T: Write + ?Sized> Write for &T {
+impl<T: BridgeWrite + ?Sized> BridgeWrite for &T {
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize) {
         (**self).write(writer, at);
     }
 }

@@ -1,7 +1,7 @@
 //! What a type needs for its values to be sent.
 
-use crate::message::{Malformed, Message};
-use crate::writer::Writer;
+use crate::message::{BridgeMessage, Malformed};
+use crate::writer::MessageWriter;
 
 /// A type whose values fit into messages.
 #[diagnostic::on_unimplemented(
@@ -21,12 +21,12 @@ pub trait Wire {
     message = "`{Self}` can't cross the bridge",
     label = "not a type of the bridge"
 )]
-pub trait Write: Wire {
+pub trait BridgeWrite: Wire {
     /// Sets the words from `at` on, which are there and 0, and appends what doesn't fit into them.
-    fn write(&self, writer: &mut Writer<'_>, at: usize);
+    fn write(&self, writer: &mut MessageWriter<'_>, at: usize);
 
     /// Puts a list into the message whose place and length are at `at`.
-    fn write_list(list: &[Self], writer: &mut Writer<'_>, at: usize)
+    fn write_list(list: &[Self], writer: &mut MessageWriter<'_>, at: usize)
     where
         Self: Sized,
     {
@@ -42,20 +42,20 @@ pub trait Write: Wire {
     message = "`{Self}` can't cross the bridge",
     label = "not a type of the bridge"
 )]
-pub trait Read<'m>: Wire + Sized {
+pub trait BridgeRead<'m>: Wire + Sized {
     /// Reads the words from `at` on.
     ///
     /// # Errors
     ///
     /// There is no value of this type.
-    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed>;
+    fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed>;
 
     /// Reads the list whose place and length are at `at`.
     ///
     /// # Errors
     ///
     /// There is no list of this type.
-    fn read_list(message: Message<'m>, at: usize) -> Result<Vec<Self>, Malformed> {
+    fn read_list(message: BridgeMessage<'m>, at: usize) -> Result<Vec<Self>, Malformed> {
         let (message, first, length) = message.records(at, Self::WORDS)?;
         let mut list = Vec::with_capacity(length);
         for index in 0..length {

@@ -2,9 +2,9 @@
 
 use eddy_bridge_shape::{shape_of_field, shape_of_name};
 
-use super::traits::{Read, Wire, Write};
-use crate::message::{Malformed, Message};
-use crate::writer::Writer;
+use super::traits::{BridgeRead, BridgeWrite, Wire};
+use crate::message::{BridgeMessage, Malformed};
+use crate::writer::MessageWriter;
 
 macro_rules! tuple {
     ($($type:ident $value:ident),*) => {
@@ -17,10 +17,10 @@ macro_rules! tuple {
             };
         }
 
-        impl<$($type: Write),*> Write for ($($type,)*) {
+        impl<$($type: BridgeWrite),*> BridgeWrite for ($($type,)*) {
             #[inline(always)]
             #[allow(unused_variables, unused_assignments, unused_mut, reason = "the tuple without values has no use for them")]
-            fn write(&self, writer: &mut Writer<'_>, mut at: usize) {
+            fn write(&self, writer: &mut MessageWriter<'_>, mut at: usize) {
                 let ($($value,)*) = self;
                 $(
                     $value.write(writer, at);
@@ -29,11 +29,11 @@ macro_rules! tuple {
             }
         }
 
-        impl<'m, $($type: Read<'m>),*> Read<'m> for ($($type,)*) {
+        impl<'m, $($type: BridgeRead<'m>),*> BridgeRead<'m> for ($($type,)*) {
             #[inline]
             #[allow(unused_variables, unused_assignments, unused_mut, reason = "the tuple without values has no use for them")]
             #[allow(clippy::unused_unit, reason = "the tuple without values is one")]
-            fn read(message: Message<'m>, mut at: usize) -> Result<Self, Malformed> {
+            fn read(message: BridgeMessage<'m>, mut at: usize) -> Result<Self, Malformed> {
                 $(
                     let $value = $type::read(message, at)?;
                     at += $type::WORDS;

@@ -6,13 +6,13 @@ use std::time::Duration;
 use eddy_http::FieldEdits;
 use eddy_route::{PathReplace, PathRewrite};
 
-use super::reader::{Reader, elements, entry};
+use super::reader::{EnvoyReader, elements, entry};
 use super::retry::hedge_instead;
-use super::routes::{Frame, HostScope, plain_action};
+use super::routes::{HostScope, RouteConfigContext, plain_action};
 use super::template;
 use crate::config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, WeightedCluster};
-use crate::problem::{Place, shown};
-use crate::yaml::Node;
+use crate::problem::{SourceSpan, shown};
+use crate::yaml::YamlNode;
 
 /// What a route does, and how it changes the path.
 pub(super) struct Did {
@@ -35,16 +35,16 @@ pub(super) struct Levels<'l> {
     pub(super) come_first: bool,
 }
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// What a `Route` does; `None` if eddy cannot, which was noted.
     pub(super) fn route_action(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         scope: &HostScope<'_>,
-        frame: &mut Frame<'_>,
+        frame: &mut RouteConfigContext<'_>,
     ) -> Option<Did> {
         self.pass(node, &["metadata", "stat_prefix"]);
-        self.pass_by(node, &[("decorator", NO_TRACES), ("tracing", NO_TRACES)]);
+        self.warn_ineffective(node, &[("decorator", NO_TRACES), ("tracing", NO_TRACES)]);
         let matched = self.get(node, "match");
         let mut did = if let Some(route) = self.get(node, "route") {
             self.forward(route, matched, scope, frame)?
@@ -87,12 +87,12 @@ impl Reader<'_> {
 
     fn forward(
         &mut self,
-        node: &Node<'_>,
-        matched: Option<&Node<'_>>,
+        node: &YamlNode<'_>,
+        matched: Option<&YamlNode<'_>>,
         scope: &HostScope<'_>,
-        frame: &mut Frame<'_>,
+        frame: &mut RouteConfigContext<'_>,
     ) -> Option<Did> {
-        self.pass_by(node, &[("priority", "all requests are alike")]);
+        self.warn_ineffective(node, &[("priority", "all requests are alike")]);
         let weighted = self.get(node, "weighted_clusters");
         let kind = if let Some(name) = self.word(node, "cluster") {
             let place = self.get(node, "cluster").map_or(node.place, |node| node.place);
@@ -145,7 +145,7 @@ impl Reader<'_> {
     }
 
     /// The clusters of a route as actions of their own, where one of them changes what is sent or answered.
-    fn shares(&mut self, node: &Node<'_>, action: &Action) -> Vec<(Action, u32)> {
+    fn shares(&mut self, node: &YamlNode<'_>, action: &Action) -> Vec<(Action, u32)> {
         let ActionKind::Weighted(weighted) = &action.kind else { return Vec::new() };
         let nodes = self.list(node, "clusters");
         let mut shares = Vec::new();
@@ -167,7 +167,7 @@ impl Reader<'_> {
     }
 
     /// `request_mirror_policies`.
-    fn mirrors(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Vec<Mirror> {
+    fn mirrors(&mut self, node: &YamlNode<'_>, frame: &mut RouteConfigContext<'_>) -> Vec<Mirror> {
         let mut mirrors = Vec::new();
         for policy in elements(node) {
             self.pass(policy, &["trace_sampled"]);
@@ -189,7 +189,11 @@ impl Reader<'_> {
     }
 
     /// `path_rewrite_policy`: a template that takes the variables of the template that was matched.
-    fn template_rewrite(&mut self, node: &Node<'_>, matched: Option<&Node<'_>>) -> Option<PathRewrite> {
+    fn template_rewrite(
+        &mut self,
+        node: &YamlNode<'_>,
+        matched: Option<&YamlNode<'_>>,
+    ) -> Option<PathRewrite> {
         self.pass(node, &["name"]);
         let (config, _) =
             self.get(node, "typed_config").and_then(|config| self.typed(config, &[TEMPLATE]))?;
@@ -210,7 +214,7 @@ impl Reader<'_> {
     }
 
     /// `prefix_rewrite` or `regex_rewrite`.
-    fn rewrite(&mut self, node: &Node<'_>) -> Option<PathRewrite> {
+    fn rewrite(&mut self, node: &YamlNode<'_>) -> Option<PathRewrite> {
         if let Some(prefix) = self.word(node, "prefix_rewrite") {
             return Some(PathRewrite::Matched(prefix.to_owned()));
         }
@@ -220,7 +224,7 @@ impl Reader<'_> {
         Some(PathRewrite::Replace(PathReplace { expression: self.regex(pattern)?, by }))
     }
 
-    fn redirect(&mut self, node: &Node<'_>) -> Did {
+    fn redirect(&mut self, node: &YamlNode<'_>) -> Did {
         let status = match self.text(node, "response_code") {
             Some("FOUND" | "1") => 302,
             Some("SEE_OTHER" | "2") => 303,
@@ -243,7 +247,7 @@ impl Reader<'_> {
         Did { rewrite, ..Did::plain(plain_action(ActionKind::Redirect(redirect))) }
     }
 
-    fn direct_response(&mut self, node: &Node<'_>) -> Option<Did> {
+    fn direct_response(&mut self, node: &YamlNode<'_>) -> Option<Did> {
         let status = self.number::<u16>(node, "status").unwrap_or(0);
         if !(200..600).contains(&status) {
             self.report
@@ -261,7 +265,11 @@ impl Reader<'_> {
         Some(Did::plain(plain_action(ActionKind::Respond(respond))))
     }
 
-    fn weighted(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Option<Vec<WeightedCluster>> {
+    fn weighted(
+        &mut self,
+        node: &YamlNode<'_>,
+        frame: &mut RouteConfigContext<'_>,
+    ) -> Option<Vec<WeightedCluster>> {
         self.pass(node, &["total_weight", "runtime_key_prefix"]);
         let mut weighted = Vec::new();
         for share in self.list(node, "clusters") {
@@ -276,11 +284,16 @@ impl Reader<'_> {
         Some(weighted)
     }
 
-    fn cluster(&mut self, name: &str, place: Place, frame: &mut Frame<'_>) -> Option<usize> {
+    fn cluster(
+        &mut self,
+        name: &str,
+        place: SourceSpan,
+        frame: &mut RouteConfigContext<'_>,
+    ) -> Option<usize> {
         if let Some(known) = frame.clusters.get(name) {
             return Some(*known);
         }
-        if frame.may_add {
+        if frame.may_add_clusters {
             let number = frame.clusters.len();
             frame.clusters.insert(name.into(), number);
             return Some(number);

@@ -5,18 +5,18 @@ use std::sync::LazyLock;
 
 /// A message.
 #[derive(Debug, Default)]
-pub(super) struct Message {
+pub(super) struct EnvoyApiMessage {
     /// The fields in the order of the API.
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<EnvoyApiField>,
 }
 
 /// A field of a message.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct EnvoyApiField {
     /// Its name as in the API: `virtual_hosts`.
     pub(super) name: &'static str,
     /// Whether it is one value, several or a mapping.
-    pub(super) count: Count,
+    pub(super) count: FieldCardinality,
     /// A scalar's kind, or the name of a message or enumeration.
     pub(super) kind: &'static str,
     /// The choice it belongs to: of its fields one at most is given.
@@ -25,7 +25,7 @@ pub(super) struct Field {
 
 /// How many values a field has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Count {
+pub(super) enum FieldCardinality {
     One,
     List,
     Map,
@@ -33,7 +33,7 @@ pub(super) enum Count {
 
 /// What is known of the API.
 pub(super) struct Api {
-    messages: HashMap<&'static str, Message>,
+    messages: HashMap<&'static str, EnvoyApiMessage>,
     enums: HashMap<&'static str, Vec<&'static str>>,
 }
 
@@ -45,7 +45,7 @@ impl Api {
     }
 
     /// The message of this full name.
-    pub(super) fn message(&self, name: &str) -> Option<&Message> {
+    pub(super) fn message(&self, name: &str) -> Option<&EnvoyApiMessage> {
         self.messages.get(name)
     }
 
@@ -62,14 +62,14 @@ impl Api {
                 (None, _) => {
                     head = line.split_once(' ').unwrap_or_default();
                     if head.0 == "message" {
-                        api.messages.insert(head.1, Message::default());
+                        api.messages.insert(head.1, EnvoyApiMessage::default());
                     } else {
                         api.enums.insert(head.1, Vec::new());
                     }
                 }
                 (Some(field), ("message", name)) => {
                     let fields = &mut api.messages.entry(name).or_default().fields;
-                    fields.extend(Field::read(field));
+                    fields.extend(EnvoyApiField::read(field));
                 }
                 (Some(value), (_, name)) => api.enums.entry(name).or_default().push(value),
             }
@@ -78,21 +78,21 @@ impl Api {
     }
 }
 
-impl Message {
+impl EnvoyApiMessage {
     /// The field of this name, as in the API or as JSON has it.
-    pub(super) fn field(&self, name: &str) -> Option<&Field> {
+    pub(super) fn field(&self, name: &str) -> Option<&EnvoyApiField> {
         self.fields.iter().find(|field| field.name == name || is_json_name(name, field.name))
     }
 }
 
-impl Field {
+impl EnvoyApiField {
     fn read(line: &'static str) -> Option<Self> {
         let mut words = line.split(' ');
         let (name, kind) = (words.next()?, words.next()?);
         let (count, kind) = match kind.split_once(':') {
-            Some(("list", kind)) => (Count::List, kind),
-            Some((_, kind)) => (Count::Map, kind),
-            None => (Count::One, kind),
+            Some(("list", kind)) => (FieldCardinality::List, kind),
+            Some((_, kind)) => (FieldCardinality::Map, kind),
+            None => (FieldCardinality::One, kind),
         };
         Some(Self { name, count, kind, choice: words.next() })
     }
@@ -121,7 +121,7 @@ const TEXT: &str = include_str!("api/api.txt");
 
 #[cfg(test)]
 mod tests {
-    use super::{Api, Count, is_json_name};
+    use super::{Api, FieldCardinality, is_json_name};
 
     #[test]
     fn the_api_is_read() {
@@ -129,8 +129,8 @@ mod tests {
         let message = api.message("envoy.config.route.v3.RouteMatch").unwrap();
         let field = message.field("safeRegex").unwrap();
         assert_eq!((field.name, field.kind), ("safe_regex", "envoy.type.matcher.v3.RegexMatcher"));
-        assert_eq!((field.count, field.choice), (Count::One, Some("path_specifier")));
-        assert_eq!(message.field("headers").unwrap().count, Count::List);
+        assert_eq!((field.count, field.choice), (FieldCardinality::One, Some("path_specifier")));
+        assert_eq!(message.field("headers").unwrap().count, FieldCardinality::List);
         assert!(api.values("envoy.config.route.v3.VirtualHost.TlsRequirementType").unwrap().contains(&"ALL"));
         // Every kind is known.
         let known =

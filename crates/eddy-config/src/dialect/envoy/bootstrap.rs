@@ -10,18 +10,18 @@ use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use eddy_upstream::balance::MAGLEV_PLACES;
 use eddy_upstream::{Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
-use super::reader::Reader;
+use super::reader::EnvoyReader;
 use crate::config::{
     AdminConfig, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
-use crate::problem::{Place, shown};
-use crate::yaml::Node;
+use crate::problem::{SourceSpan, shown};
+use crate::yaml::YamlNode;
 
 /// A listener whose routes are still to be read.
 pub(super) struct Manager<'n, 't> {
     pub(super) config: ListenerConfig,
     /// Its `route_config`.
-    pub(super) routes: &'n Node<'t>,
+    pub(super) routes: &'n YamlNode<'t>,
     /// The protocols that clients may switch to on routes that do not say otherwise.
     pub(super) protocols: Vec<Box<str>>,
     /// Whether calls of gRPC-Web become calls of gRPC.
@@ -30,11 +30,11 @@ pub(super) struct Manager<'n, 't> {
     pub(super) is_refused: bool,
 }
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// The clusters, by name and in order.
     pub(super) fn clusters(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         file: &Arc<str>,
     ) -> (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) {
         let (mut names, mut clusters): (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) = Default::default();
@@ -51,9 +51,9 @@ impl Reader<'_> {
         (names, clusters)
     }
 
-    fn cluster_config(&mut self, node: &Node<'_>, file: &Arc<str>) -> Option<ClusterConfig> {
+    fn cluster_config(&mut self, node: &YamlNode<'_>, file: &Arc<str>) -> Option<ClusterConfig> {
         self.pass(node, &["alt_stat_name", "metadata"]);
-        self.pass_by(
+        self.warn_ineffective(
             node,
             &[
                 ("dns_lookup_family", "addresses of both families are asked"),
@@ -80,7 +80,10 @@ impl Reader<'_> {
                 overprovisioning = self.number::<u32>(policy, "overprovisioning_factor");
             }
             for locality in self.list(assignment, "endpoints") {
-                self.pass_by(locality, &[("locality", "endpoints of all localities are asked alike")]);
+                self.warn_ineffective(
+                    locality,
+                    &[("locality", "endpoints of all localities are asked alike")],
+                );
                 let tier = self.number::<u8>(locality, "priority").unwrap_or(0);
                 for endpoint in self.list(locality, "lb_endpoints") {
                     let endpoint = self.endpoint(endpoint);
@@ -127,7 +130,7 @@ impl Reader<'_> {
         // Without `outlier_detection`, Envoy leaves no endpoint out.
         cluster.ejection.failures = 0;
         if let Some(detection) = self.get(node, "outlier_detection") {
-            self.pass_by(
+            self.warn_ineffective(
                 detection,
                 &[("interval", "endpoints are left out as soon as they have failed so often")],
             );
@@ -143,7 +146,7 @@ impl Reader<'_> {
     }
 
     /// What the endpoints of a cluster are spoken to in, in the old way or the new.
-    fn protocol(&mut self, node: &Node<'_>) -> LinkProtocol {
+    fn protocol(&mut self, node: &YamlNode<'_>) -> LinkProtocol {
         if self.get(node, "http2_protocol_options").is_some() {
             return LinkProtocol::Http2;
         }
@@ -171,7 +174,7 @@ impl Reader<'_> {
         LinkProtocol::Http1
     }
 
-    fn endpoint(&mut self, node: &Node<'_>) -> Option<EndpointConfig> {
+    fn endpoint(&mut self, node: &YamlNode<'_>) -> Option<EndpointConfig> {
         let weight = self.number::<u32>(node, "load_balancing_weight").unwrap_or(1);
         let endpoint = self.get(node, "endpoint")?;
         let address = self.get(endpoint, "address")?;
@@ -185,7 +188,7 @@ impl Reader<'_> {
         Some(EndpointConfig { weight: weight.clamp(1, 1000), ..EndpointConfig::new(address) })
     }
 
-    fn address(&mut self, node: &Node<'_>) -> Option<Written> {
+    fn address(&mut self, node: &YamlNode<'_>) -> Option<Written> {
         if let Some(pipe) = self.get(node, "pipe") {
             return self.word(pipe, "path").map(|path| Written::Pipe(path.into()));
         }
@@ -204,7 +207,7 @@ impl Reader<'_> {
     }
 
     /// The admin listener.
-    pub(super) fn admin(&mut self, node: &Node<'_>) -> Option<AdminConfig> {
+    pub(super) fn admin(&mut self, node: &YamlNode<'_>) -> Option<AdminConfig> {
         let admin = self.get(node, "admin")?;
         self.pass(admin, &["access_log", "access_log_path", "profile_path"]);
         let address = self.get(admin, "address")?;
@@ -224,7 +227,7 @@ impl Reader<'_> {
     }
 
     /// Where the admin listener is bound: to loopback, whatever address is written.
-    fn admin_address(&mut self, written: IpAddr, port: u16, place: Place) -> SocketAddr {
+    fn admin_address(&mut self, written: IpAddr, port: u16, place: SourceSpan) -> SocketAddr {
         let loopback: IpAddr =
             if written.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
         let address = SocketAddr::new(if written.is_loopback() { written } else { loopback }, port);
@@ -240,7 +243,11 @@ impl Reader<'_> {
     }
 
     /// The listeners, in order.
-    pub(super) fn listeners<'n, 't>(&mut self, node: &'n Node<'t>, file: &Arc<str>) -> Vec<Manager<'n, 't>> {
+    pub(super) fn listeners<'n, 't>(
+        &mut self,
+        node: &'n YamlNode<'t>,
+        file: &Arc<str>,
+    ) -> Vec<Manager<'n, 't>> {
         let mut managers = Vec::new();
         for listener in self.list(node, "listeners") {
             match self.listener(listener, file) {
@@ -252,7 +259,7 @@ impl Reader<'_> {
         managers
     }
 
-    fn listener<'n, 't>(&mut self, node: &'n Node<'t>, file: &Arc<str>) -> Option<Manager<'n, 't>> {
+    fn listener<'n, 't>(&mut self, node: &'n YamlNode<'t>, file: &Arc<str>) -> Option<Manager<'n, 't>> {
         self.pass(node, &["stat_prefix", "enable_reuse_port", "reuse_port", "traffic_direction", "metadata"]);
         let address = match self.get(node, "address").and_then(|address| self.address(address))? {
             Written::Pipe(path) => ListenAddress::Unix(path),
@@ -293,12 +300,12 @@ impl Reader<'_> {
 
     fn manager<'n, 't>(
         &mut self,
-        node: &'n Node<'t>,
+        node: &'n YamlNode<'t>,
         name: &str,
         address: ListenAddress,
     ) -> Option<Manager<'n, 't>> {
         self.pass(node, &["stat_prefix"]);
-        self.pass_by(
+        self.warn_ineffective(
             node,
             &[
                 ("codec_type", "HTTP/1.1 is spoken"),
@@ -408,7 +415,7 @@ pub(super) fn default_listener() -> ListenerConfig {
 }
 
 /// The first character of a source.
-pub(super) const BEGINNING: Place = Place { source: 0, line: 1, column: 1, length: 1 };
+pub(super) const BEGINNING: SourceSpan = SourceSpan { source: 0, line: 1, column: 1, length: 1 };
 
 const MANAGER: &str = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 

@@ -2,13 +2,13 @@
 
 use eddy_http::FieldEdits;
 
-use super::reader::{Reader, text};
-use crate::problem::{Place, shown};
-use crate::yaml::Node;
+use super::reader::{EnvoyReader, text};
+use crate::problem::{SourceSpan, shown};
+use crate::yaml::YamlNode;
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// Puts the edits of one level behind those of the levels before it.
-    pub(super) fn follow(&mut self, edits: &mut FieldEdits, then: &FieldEdits, place: Place) {
+    pub(super) fn follow(&mut self, edits: &mut FieldEdits, then: &FieldEdits, place: SourceSpan) {
         match edits.joined(then) {
             Ok(joined) => *edits = joined,
             Err(fault) => drop(self.report.error(place, fault.to_string())),
@@ -16,12 +16,12 @@ impl Reader<'_> {
     }
 
     /// Edits of request and response at one level: what is removed goes first.
-    pub(super) fn edits(&mut self, node: &Node<'_>) -> (FieldEdits, FieldEdits) {
+    pub(super) fn edits(&mut self, node: &YamlNode<'_>) -> (FieldEdits, FieldEdits) {
         let request = self.edits_of(node, "request_headers_to_remove", "request_headers_to_add");
         (request, self.edits_of(node, "response_headers_to_remove", "response_headers_to_add"))
     }
 
-    fn edits_of(&mut self, node: &Node<'_>, removed: &str, added: &str) -> FieldEdits {
+    fn edits_of(&mut self, node: &YamlNode<'_>, removed: &str, added: &str) -> FieldEdits {
         let mut edits = FieldEdits::new();
         for name in self.list(node, removed) {
             let result = edits.remove(text(name).unwrap_or_default());

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use eddy_upstream::{Balance, BalanceKey, ClusterConfig};
 
-use super::reader::{Reader, elements};
-use crate::problem::{Place, Report, shown};
-use crate::yaml::Node;
+use super::reader::{EnvoyReader, elements};
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::yaml::YamlNode;
 
 /// The keys that routes give the clusters they name, by the cluster's index; a route without one gives none.
-pub(super) type RouteKeys = HashMap<usize, Vec<(Option<BalanceKey>, Place)>>;
+pub(super) type RouteKeys = HashMap<usize, Vec<(Option<BalanceKey>, SourceSpan)>>;
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// The key of a route's `hash_policy`; what eddy does not have is noted.
-    pub(super) fn hash_key(&mut self, node: &Node<'_>) -> Option<BalanceKey> {
+    pub(super) fn hash_key(&mut self, node: &YamlNode<'_>) -> Option<BalanceKey> {
         let list = self.get(node, "hash_policy")?;
         let mut keys = Vec::new();
         for policy in elements(list) {
@@ -61,7 +61,7 @@ impl Reader<'_> {
 }
 
 /// Gives clusters that are balanced by a key the one that their routes name.
-pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report: &mut Report) {
+pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report: &mut ProblemReport) {
     for (index, cluster) in clusters.iter_mut().enumerate() {
         if !cluster.balance.has_key() {
             continue;

@@ -3,14 +3,14 @@
 use eddy_route::{CaselessPath, Fraction, Missing, PathPattern, Rule, ValueMatch, ValueTest};
 
 use super::re2::translated;
-use super::reader::{Reader, entry};
+use super::reader::{EnvoyReader, entry};
 use super::template;
 use crate::problem::shown;
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// Puts what a `RouteMatch` asks for into a rule; `false` if eddy cannot, which was noted.
-    pub(super) fn route_match(&mut self, node: &Node<'_>, rule: &mut Rule) -> bool {
+    pub(super) fn route_match(&mut self, node: &YamlNode<'_>, rule: &mut Rule) -> bool {
         let is_caseless = self.text(node, "case_sensitive") == Some("false");
         let Some(path) = self.path(node, is_caseless) else { return false };
         rule.path = path;
@@ -50,7 +50,7 @@ impl Reader<'_> {
         true
     }
 
-    fn path(&mut self, node: &Node<'_>, is_caseless: bool) -> Option<PathPattern> {
+    fn path(&mut self, node: &YamlNode<'_>, is_caseless: bool) -> Option<PathPattern> {
         if let Some(text) = self.text(node, "prefix") {
             let text = text.to_owned();
             return Some(if is_caseless {
@@ -114,7 +114,7 @@ impl Reader<'_> {
     }
 
     /// The template of a match by one.
-    pub(super) fn template_of(&mut self, node: &Node<'_>) -> Option<String> {
+    pub(super) fn template_of(&mut self, node: &YamlNode<'_>) -> Option<String> {
         let policy = self.get(node, "path_match_policy")?;
         self.pass(policy, &["name"]);
         let (config, _) =
@@ -123,7 +123,7 @@ impl Reader<'_> {
     }
 
     /// What a `CookieMatcher` asks for; without the cookie its opposite holds.
-    fn cookie(&mut self, node: &Node<'_>) -> Option<ValueMatch> {
+    fn cookie(&mut self, node: &YamlNode<'_>) -> Option<ValueMatch> {
         let Some(name) = self.word(node, "name") else {
             self.report.error(node.place, "a cookie match has no `name`");
             return None;
@@ -140,7 +140,7 @@ impl Reader<'_> {
     }
 
     /// The expression of a `RegexMatcher`.
-    pub(super) fn regex(&mut self, node: &Node<'_>) -> Option<String> {
+    pub(super) fn regex(&mut self, node: &YamlNode<'_>) -> Option<String> {
         self.pass(node, &["google_re2"]);
         let Some(text) = self.word(node, "regex") else {
             self.report.error(node.place, "an expression is missing").hint("for example `regex: \"/a/.*\"`");
@@ -149,7 +149,7 @@ impl Reader<'_> {
         Some(translated(text))
     }
 
-    fn header(&mut self, node: &Node<'_>) -> Option<ValueMatch> {
+    fn header(&mut self, node: &YamlNode<'_>) -> Option<ValueMatch> {
         let Some(name) = self.word(node, "name") else {
             self.report.error(node.place, "a header match has no `name`");
             return None;
@@ -192,7 +192,7 @@ impl Reader<'_> {
         Some(presence(spec, is_wanted))
     }
 
-    fn parameter(&mut self, node: &Node<'_>) -> Option<ValueMatch> {
+    fn parameter(&mut self, node: &YamlNode<'_>) -> Option<ValueMatch> {
         let Some(name) = self.word(node, "name") else {
             self.report.error(node.place, "a query match has no `name`");
             return None;
@@ -206,7 +206,7 @@ impl Reader<'_> {
     }
 
     /// What a `StringMatcher` says.
-    pub(super) fn string(&mut self, node: &Node<'_>, mut spec: ValueMatch) -> Option<ValueMatch> {
+    pub(super) fn string(&mut self, node: &YamlNode<'_>, mut spec: ValueMatch) -> Option<ValueMatch> {
         spec.is_caseless = self.is_true(node, "ignore_case");
         let tests = [
             ("exact", ValueTest::Exact as fn(String) -> ValueTest),
@@ -233,7 +233,7 @@ impl Reader<'_> {
     }
 
     /// What a `FractionalPercent` says.
-    pub(super) fn fraction(&mut self, node: &Node<'_>) -> Fraction {
+    pub(super) fn fraction(&mut self, node: &YamlNode<'_>) -> Fraction {
         let numerator = self.number(node, "numerator").unwrap_or(0);
         let denominator = match self.text(node, "denominator") {
             Some("TEN_THOUSAND" | "1") => 10_000,

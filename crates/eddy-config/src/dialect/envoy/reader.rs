@@ -7,77 +7,77 @@ use eddy_http::EditFault;
 
 use super::api::is_json_name;
 use super::shape::{seconds, type_of};
-use crate::problem::{Place, Report, shown};
-use crate::yaml::{Entry, Form, Key, Node};
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::yaml::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
 
 /// What is read, and what was found.
-pub(super) struct Reader<'r> {
-    pub(super) report: &'r mut Report,
+pub(super) struct EnvoyReader<'r> {
+    pub(super) report: &'r mut ProblemReport,
     /// Where the keys are written that were read.
-    read: HashSet<Place>,
+    read_keys: HashSet<SourceSpan>,
     /// How many leaves of matcher trees were looked at, one for each way to it.
     pub(super) leaves: usize,
 }
 
-impl<'r> Reader<'r> {
-    pub(super) fn new(report: &'r mut Report) -> Self {
-        Self { report, read: HashSet::new(), leaves: 0 }
+impl<'r> EnvoyReader<'r> {
+    pub(super) fn new(report: &'r mut ProblemReport) -> Self {
+        Self { report, read_keys: HashSet::new(), leaves: 0 }
     }
 
     /// The value of a field, named as in the API.
-    pub(super) fn get<'n, 't>(&mut self, node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
+    pub(super) fn get<'n, 't>(&mut self, node: &'n YamlNode<'t>, name: &str) -> Option<&'n YamlNode<'t>> {
         let entry = entry(node, name)?;
-        self.read.insert(entry.key.place);
+        self.read_keys.insert(entry.key.place);
         (!entry.value.is_nothing()).then_some(&entry.value)
     }
 
     /// The text of a field.
-    pub(super) fn text<'n>(&mut self, node: &'n Node<'_>, name: &str) -> Option<&'n str> {
+    pub(super) fn text<'n>(&mut self, node: &'n YamlNode<'_>, name: &str) -> Option<&'n str> {
         self.get(node, name).and_then(text)
     }
 
     /// The text of a field that is not empty; proto-JSON does not tell the empty text from none.
-    pub(super) fn word<'n>(&mut self, node: &'n Node<'_>, name: &str) -> Option<&'n str> {
+    pub(super) fn word<'n>(&mut self, node: &'n YamlNode<'_>, name: &str) -> Option<&'n str> {
         self.text(node, name).filter(|text| !text.is_empty())
     }
 
     /// Whether a field is `true`.
-    pub(super) fn is_true(&mut self, node: &Node<'_>, name: &str) -> bool {
+    pub(super) fn is_true(&mut self, node: &YamlNode<'_>, name: &str) -> bool {
         self.text(node, name) == Some("true")
     }
 
     /// The number of a field.
-    pub(super) fn number<T: std::str::FromStr>(&mut self, node: &Node<'_>, name: &str) -> Option<T> {
+    pub(super) fn number<T: std::str::FromStr>(&mut self, node: &YamlNode<'_>, name: &str) -> Option<T> {
         self.text(node, name)?.parse().ok()
     }
 
     /// The duration of a field.
-    pub(super) fn duration(&mut self, node: &Node<'_>, name: &str) -> Option<Duration> {
+    pub(super) fn duration(&mut self, node: &YamlNode<'_>, name: &str) -> Option<Duration> {
         self.text(node, name).and_then(seconds)
     }
 
     /// The elements of a field.
-    pub(super) fn list<'n, 't>(&mut self, node: &'n Node<'t>, name: &str) -> &'n [Node<'t>] {
+    pub(super) fn list<'n, 't>(&mut self, node: &'n YamlNode<'t>, name: &str) -> &'n [YamlNode<'t>] {
         self.get(node, name).map(elements).unwrap_or_default()
     }
 
     /// Takes a key that is no field but one of a map.
-    pub(super) fn take(&mut self, key: &Key<'_>) {
-        self.read.insert(key.place);
+    pub(super) fn take(&mut self, key: &YamlKey<'_>) {
+        self.read_keys.insert(key.place);
     }
 
     /// Takes fields that change nothing eddy does, with all within.
-    pub(super) fn pass(&mut self, node: &Node<'_>, names: &[&str]) {
+    pub(super) fn pass(&mut self, node: &YamlNode<'_>, names: &[&str]) {
         for name in names {
             if let Some(entry) = entry(node, name) {
-                self.read.insert(entry.key.place);
+                self.read_keys.insert(entry.key.place);
                 self.pass_all(&entry.value);
             }
         }
     }
 
     /// Takes fields that would change what Envoy does and change nothing here, and says so.
-    pub(super) fn pass_by(&mut self, node: &Node<'_>, names: &[(&str, &str)]) {
+    pub(super) fn warn_ineffective(&mut self, node: &YamlNode<'_>, names: &[(&str, &str)]) {
         for (name, instead) in names {
             if let Some(entry) = entry(node, name) {
                 let message = format!("`{name}` changes nothing here: {instead}");
@@ -88,27 +88,27 @@ impl<'r> Reader<'r> {
     }
 
     /// Takes all fields within.
-    pub(super) fn pass_all(&mut self, node: &Node<'_>) {
+    pub(super) fn pass_all(&mut self, node: &YamlNode<'_>) {
         match &node.form {
-            Form::List(elements) => elements.iter().for_each(|element| self.pass_all(element)),
-            Form::Mapping { entries, .. } => {
+            YamlNodeKind::List(elements) => elements.iter().for_each(|element| self.pass_all(element)),
+            YamlNodeKind::Mapping { entries, .. } => {
                 for entry in entries {
-                    self.read.insert(entry.key.place);
+                    self.read_keys.insert(entry.key.place);
                     self.pass_all(&entry.value);
                 }
             }
-            Form::Text { .. } | Form::Refused => {}
+            YamlNodeKind::Text { .. } | YamlNodeKind::Refused => {}
         }
     }
 
     /// The message in an Any of this name; another one is an objection.
     pub(super) fn typed<'n, 't>(
         &mut self,
-        node: &'n Node<'t>,
+        node: &'n YamlNode<'t>,
         names: &[&str],
-    ) -> Option<(&'n Node<'t>, usize)> {
+    ) -> Option<(&'n YamlNode<'t>, usize)> {
         let name = type_of(node)?;
-        self.read.insert(node.entry("@type")?.key.place);
+        self.read_keys.insert(node.entry("@type")?.key.place);
         let found = names.iter().position(|known| *known == name);
         if found.is_none() {
             let place = node.entry("@type").map_or(node.place, |entry| entry.value.place);
@@ -121,12 +121,12 @@ impl<'r> Reader<'r> {
     }
 
     /// Objects to each field that nobody read.
-    pub(super) fn object_to_rest(&mut self, node: &Node<'_>) {
+    pub(super) fn object_to_rest(&mut self, node: &YamlNode<'_>) {
         match &node.form {
-            Form::List(elements) => elements.iter().for_each(|element| self.object_to_rest(element)),
-            Form::Mapping { entries, .. } => {
+            YamlNodeKind::List(elements) => elements.iter().for_each(|element| self.object_to_rest(element)),
+            YamlNodeKind::Mapping { entries, .. } => {
                 for entry in entries {
-                    if self.read.contains(&entry.key.place) {
+                    if self.read_keys.contains(&entry.key.place) {
                         self.object_to_rest(&entry.value);
                     } else if !is_default(&entry.value) {
                         let key = &entry.key.text;
@@ -136,12 +136,12 @@ impl<'r> Reader<'r> {
                     }
                 }
             }
-            Form::Text { .. } | Form::Refused => {}
+            YamlNodeKind::Text { .. } | YamlNodeKind::Refused => {}
         }
     }
 
     /// Notes what is wrong with an edit of fields.
-    pub(super) fn take_edit(&mut self, place: Place, result: Result<(), EditFault>) {
+    pub(super) fn take_edit(&mut self, place: SourceSpan, result: Result<(), EditFault>) {
         if let Err(fault) = result {
             self.report
                 .objection(place, fault.to_string())
@@ -151,32 +151,32 @@ impl<'r> Reader<'r> {
 }
 
 /// The entry of a field in either spelling.
-pub(super) fn entry<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Entry<'t>> {
+pub(super) fn entry<'n, 't>(node: &'n YamlNode<'t>, name: &str) -> Option<&'n YamlEntry<'t>> {
     match &node.form {
-        Form::Mapping { entries, .. } => {
+        YamlNodeKind::Mapping { entries, .. } => {
             entries.iter().find(|entry| entry.key.text == name || is_json_name(&entry.key.text, name))
         }
-        Form::Text { .. } | Form::List(_) | Form::Refused => None,
+        YamlNodeKind::Text { .. } | YamlNodeKind::List(_) | YamlNodeKind::Refused => None,
     }
 }
 
 /// The elements of a node that is a list.
-pub(super) fn elements<'n, 't>(node: &'n Node<'t>) -> &'n [Node<'t>] {
-    if let Form::List(elements) = &node.form { elements } else { &[] }
+pub(super) fn elements<'n, 't>(node: &'n YamlNode<'t>) -> &'n [YamlNode<'t>] {
+    if let YamlNodeKind::List(elements) = &node.form { elements } else { &[] }
 }
 
 /// The text of a node that is one.
-pub(super) fn text<'n>(node: &'n Node<'_>) -> Option<&'n str> {
-    if let Form::Text { text, .. } = &node.form { Some(text) } else { None }
+pub(super) fn text<'n>(node: &'n YamlNode<'_>) -> Option<&'n str> {
+    if let YamlNodeKind::Text { text, .. } = &node.form { Some(text) } else { None }
 }
 
 /// Whether a value says what holds anyway: protobuf does not tell it from one that is not written.
-fn is_default(node: &Node<'_>) -> bool {
+fn is_default(node: &YamlNode<'_>) -> bool {
     match &node.form {
-        Form::Text { text, .. } => matches!(&**text, "" | "false" | "0" | "0s" | "~" | "null"),
-        Form::List(elements) => elements.is_empty(),
-        Form::Mapping { entries, .. } => entries.is_empty(),
-        Form::Refused => true,
+        YamlNodeKind::Text { text, .. } => matches!(&**text, "" | "false" | "0" | "0s" | "~" | "null"),
+        YamlNodeKind::List(elements) => elements.is_empty(),
+        YamlNodeKind::Mapping { entries, .. } => entries.is_empty(),
+        YamlNodeKind::Refused => true,
     }
 }
 

@@ -1,21 +1,21 @@
 //! When a request is tried again.
 
-use super::reader::{Reader, text};
+use super::reader::{EnvoyReader, text};
 use crate::config::{Action, HedgeConfig, RetryConfig};
-use crate::dialect::retry::{KNOWN, add_reason, tidy};
+use crate::dialect::retry::{KNOWN, add_reason, sort_statuses};
 use crate::problem::shown;
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// Whether a `HedgePolicy` has another endpoint asked beside one that is slow.
-    pub(super) fn is_hedged(&mut self, node: &Node<'_>) -> bool {
+    pub(super) fn is_hedged(&mut self, node: &YamlNode<'_>) -> bool {
         let unused = "Envoy does nothing for it either";
-        self.pass_by(node, &[("initial_requests", unused), ("additional_request_chance", unused)]);
+        self.warn_ineffective(node, &[("initial_requests", unused), ("additional_request_chance", unused)]);
         self.is_true(node, "hedge_on_per_try_timeout")
     }
 
     /// What a `RetryPolicy` says.
-    pub(super) fn retry(&mut self, node: &Node<'_>) -> RetryConfig {
+    pub(super) fn retry(&mut self, node: &YamlNode<'_>) -> RetryConfig {
         let attempts = self.number::<u32>(node, "num_retries").unwrap_or(1);
         let mut retry =
             RetryConfig { attempts: u8::try_from(attempts.min(10)).unwrap_or(10), ..RetryConfig::default() };
@@ -30,7 +30,7 @@ impl Reader<'_> {
         }
         // Another endpoint is always asked, as long as there is one.
         self.pass(node, &["retry_host_predicate", "host_selection_retry_max_attempts"]);
-        self.pass_by(node, &[("retry_back_off", "another endpoint is asked at once")]);
+        self.warn_ineffective(node, &[("retry_back_off", "another endpoint is asked at once")]);
         let Some(conditions) = self.get(node, "retry_on") else { return retry };
         for condition in text(conditions).unwrap_or_default().split(',').map(str::trim) {
             match condition {
@@ -44,7 +44,7 @@ impl Reader<'_> {
                 }
             }
         }
-        tidy(&mut retry);
+        sort_statuses(&mut retry);
         retry
     }
 }

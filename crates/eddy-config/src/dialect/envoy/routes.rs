@@ -4,31 +4,31 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use eddy_http::FieldEdits;
-use eddy_route::{Dialect, HostPattern, Origin, PathForm, RouteTable, Rule, ValueMatch, ValueTest};
+use eddy_route::{Dialect, HostPattern, PathForm, RouteTable, Rule, SourceLocation, ValueMatch, ValueTest};
 
 use super::action::Levels;
 use super::hash::RouteKeys;
-use super::reader::{Reader, text};
-use crate::config::{Action, ActionKind, Redirect, RetryConfig, Share};
-use crate::problem::{Place, shown};
+use super::reader::{EnvoyReader, text};
+use crate::config::{Action, ActionKind, Redirect, RetryConfig, WeightedAction};
+use crate::problem::{SourceSpan, shown};
 use crate::upgrade::Upgrades;
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
 /// The table of a route configuration, and what its rules do.
 #[derive(Debug)]
-pub(super) struct Routes {
+pub(super) struct EnvoyRouteTable {
     pub(super) table: RouteTable,
     pub(super) actions: Vec<Action>,
     /// Where each rule is written.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<SourceSpan>,
 }
 
 /// What holds for all virtual hosts.
-struct Whole<'w> {
+struct RouteConfigDefaults<'w> {
     edits: (FieldEdits, FieldEdits),
     /// Whether edits of routes have the last word.
-    come_first: bool,
-    mirrors: Option<&'w Node<'w>>,
+    most_specific_wins: bool,
+    mirrors: Option<&'w YamlNode<'w>>,
 }
 
 /// A virtual host, as its routes see it.
@@ -37,20 +37,20 @@ pub(super) struct HostScope<'s> {
     pub(super) hosts: &'s [HostPattern],
     pub(super) levels: Levels<'s>,
     /// When its routes are tried again that do not say so themselves.
-    pub(super) retry: Option<&'s Node<'s>>,
+    pub(super) retry: Option<&'s YamlNode<'s>>,
     /// Whether another endpoint is asked beside one that is slow, on routes that do not say so themselves.
     pub(super) is_hedged: bool,
     /// Where copies go of requests to its routes that do not say so themselves.
-    pub(super) mirrors: Option<&'s Node<'s>>,
+    pub(super) mirrors: Option<&'s YamlNode<'s>>,
 }
 
 /// What the routes of a configuration share.
-pub(super) struct Frame<'f> {
+pub(super) struct RouteConfigContext<'f> {
     /// The file, as it was named to eddy.
     pub(super) file: Arc<str>,
     /// The clusters by name; a route may name one that is not there where `may_add` says so.
     pub(super) clusters: &'f mut HashMap<Arc<str>, usize>,
-    pub(super) may_add: bool,
+    pub(super) may_add_clusters: bool,
     /// What chooses among the endpoints of each cluster, as the routes to it say.
     pub(super) keys: &'f mut RouteKeys,
     /// Actions before those of this configuration.
@@ -59,9 +59,13 @@ pub(super) struct Frame<'f> {
     pub(super) protocols: Vec<Box<str>>,
 }
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// Reads a `RouteConfiguration`.
-    pub(super) fn routes(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Routes {
+    pub(super) fn routes(
+        &mut self,
+        node: &YamlNode<'_>,
+        frame: &mut RouteConfigContext<'_>,
+    ) -> EnvoyRouteTable {
         self.pass(node, &["@type", "validate_clusters", "metadata"]);
         let name = self.text(node, "name").unwrap_or_default().to_owned();
         let mut table = RouteTable::new(&name, Dialect::Envoy);
@@ -69,13 +73,13 @@ impl Reader<'_> {
         if self.is_true(node, "ignore_path_parameters_in_path_matching") {
             table.reading.path = PathForm::WithoutParameters;
         }
-        let whole = Whole {
+        let whole = RouteConfigDefaults {
             edits: self.edits(node),
-            come_first: self.is_true(node, "most_specific_header_mutations_wins"),
+            most_specific_wins: self.is_true(node, "most_specific_header_mutations_wins"),
             mirrors: self.get(node, "request_mirror_policies"),
         };
-        let mut routes = Routes { table, actions: Vec::new(), places: Vec::new() };
-        let mut domains: HashMap<String, Place> = HashMap::new();
+        let mut routes = EnvoyRouteTable { table, actions: Vec::new(), places: Vec::new() };
+        let mut domains: HashMap<String, SourceSpan> = HashMap::new();
         for host in self.list(node, "virtual_hosts") {
             self.virtual_host(host, &whole, &mut domains, frame, &mut routes);
         }
@@ -84,15 +88,15 @@ impl Reader<'_> {
 
     fn virtual_host(
         &mut self,
-        node: &Node<'_>,
-        whole: &Whole<'_>,
-        domains: &mut HashMap<String, Place>,
-        frame: &mut Frame<'_>,
-        routes: &mut Routes,
+        node: &YamlNode<'_>,
+        whole: &RouteConfigDefaults<'_>,
+        domains: &mut HashMap<String, SourceSpan>,
+        frame: &mut RouteConfigContext<'_>,
+        routes: &mut EnvoyRouteTable,
     ) {
         self.pass(node, &["metadata"]);
         let untold = "nobody is told of attempts";
-        self.pass_by(
+        self.warn_ineffective(
             node,
             &[("include_request_attempt_count", untold), ("include_attempt_count_in_response", untold)],
         );
@@ -118,7 +122,7 @@ impl Reader<'_> {
         let scope = HostScope {
             name: &name,
             hosts: &hosts,
-            levels: Levels { outer: [&own, &whole.edits], come_first: whole.come_first },
+            levels: Levels { outer: [&own, &whole.edits], come_first: whole.most_specific_wins },
             retry: self.get(node, "retry_policy"),
             is_hedged: self.get(node, "hedge_policy").is_some_and(|policy| self.is_hedged(policy)),
             mirrors: self.get(node, "request_mirror_policies").or(whole.mirrors),
@@ -140,16 +144,16 @@ impl Reader<'_> {
     /// A `Route`, for requests that meet conditions beside its own.
     pub(super) fn route(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         number: usize,
         scope: &HostScope<'_>,
         conditions: &[ValueMatch],
-        frame: &mut Frame<'_>,
-        routes: &mut Routes,
+        frame: &mut RouteConfigContext<'_>,
+        routes: &mut EnvoyRouteTable,
     ) {
         let written = self.word(node, "name").map(str::to_owned);
         let name = written.unwrap_or_else(|| format!("{}/{number}", scope.name));
-        let origin = Origin { file: Arc::clone(&frame.file), line: node.place.line };
+        let origin = SourceLocation { file: Arc::clone(&frame.file), line: node.place.line };
         let mut rule = Rule::new(&name, origin);
         rule.hosts = scope.hosts.to_vec();
         rule.headers = conditions.to_vec();
@@ -173,11 +177,11 @@ impl Reader<'_> {
     /// `require_tls` sends everything that did not come by TLS elsewhere before any route is looked at.
     fn require_tls(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         name: &str,
         hosts: &[HostPattern],
-        frame: &Frame<'_>,
-        routes: &mut Routes,
+        frame: &RouteConfigContext<'_>,
+        routes: &mut EnvoyRouteTable,
     ) {
         let Some(wanted) = self.get(node, "require_tls") else { return };
         match text(wanted) {
@@ -208,7 +212,7 @@ impl Reader<'_> {
         let untold = ValueMatch::new(FORWARDED, ValueTest::Absent);
         let came = ValueMatch { is_inverted: true, ..ValueMatch::new(":scheme", https()) };
         for (kind, headers) in [("require_tls", vec![told]), ("require_tls-untold", vec![untold, came])] {
-            let origin = Origin { file: Arc::clone(&frame.file), line: wanted.place.line };
+            let origin = SourceLocation { file: Arc::clone(&frame.file), line: wanted.place.line };
             let mut rule = Rule::new(&format!("{name}/{kind}"), origin);
             rule.hosts = hosts.to_vec();
             rule.headers = headers;
@@ -218,17 +222,23 @@ impl Reader<'_> {
     }
 }
 
-impl Routes {
+impl EnvoyRouteTable {
     /// An action that is one of others, each with its share.
-    fn split(&mut self, shares: Vec<(Action, u32)>, frame: &Frame<'_>) -> ActionKind {
+    fn split(&mut self, shares: Vec<(Action, u32)>, frame: &RouteConfigContext<'_>) -> ActionKind {
         let first = frame.first_action + self.actions.len();
         let (actions, weights): (Vec<Action>, Vec<u32>) = shares.into_iter().unzip();
         self.actions.extend(actions);
-        let shares = (first..).zip(weights).map(|(action, weight)| Share { action, weight });
+        let shares = (first..).zip(weights).map(|(action, weight)| WeightedAction { action, weight });
         ActionKind::Split(shares.collect())
     }
 
-    pub(super) fn push(&mut self, mut rule: Rule, action: Action, place: Place, frame: &Frame<'_>) {
+    pub(super) fn push(
+        &mut self,
+        mut rule: Rule,
+        action: Action,
+        place: SourceSpan,
+        frame: &RouteConfigContext<'_>,
+    ) {
         rule.action = u32::try_from(frame.first_action + self.actions.len()).unwrap_or(u32::MAX);
         self.table.rules.push(rule);
         self.actions.push(action);

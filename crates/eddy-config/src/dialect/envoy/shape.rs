@@ -4,46 +4,47 @@ use std::borrow::Cow;
 
 use base64ct::{Base64Unpadded, Encoding};
 
-use super::api::{Api, Count, Field};
-use crate::problem::{Report, shown};
-use crate::yaml::{Form, Node};
+use super::api::{Api, EnvoyApiField, FieldCardinality};
+use crate::problem::{ProblemReport, shown};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// Writes the values of enumerations as the API does: Envoy reads their names whatever their case.
-pub(super) fn spell_enums(node: &mut Node<'_>, message: &str) {
+pub(super) fn spell_enums(node: &mut YamlNode<'_>, message: &str) {
     let name = match kind_of(message) {
-        Kind::Message => message.to_owned(),
-        Kind::Any => match type_of(node) {
+        MessageJsonForm::Message => message.to_owned(),
+        MessageJsonForm::Any => match type_of(node) {
             Some(name) => name.to_owned(),
             None => return,
         },
-        Kind::Value | Kind::Scalar(_) => return,
+        MessageJsonForm::Value | MessageJsonForm::Scalar(_) => return,
     };
-    let (Form::Mapping { entries, .. }, Some(known)) = (&mut node.form, Api::get().message(&name)) else {
+    let (YamlNodeKind::Mapping { entries, .. }, Some(known)) = (&mut node.form, Api::get().message(&name))
+    else {
         return;
     };
     for entry in entries {
         let Some(field) = known.field(&entry.key.text) else { continue };
         match (field.count, &mut entry.value.form) {
-            (Count::One, _) => spell_value(&mut entry.value, field.kind),
-            (Count::List, Form::List(elements)) => {
+            (FieldCardinality::One, _) => spell_value(&mut entry.value, field.kind),
+            (FieldCardinality::List, YamlNodeKind::List(elements)) => {
                 elements.iter_mut().for_each(|element| spell_value(element, field.kind));
             }
-            (Count::Map, Form::Mapping { entries, .. }) => {
+            (FieldCardinality::Map, YamlNodeKind::Mapping { entries, .. }) => {
                 entries.iter_mut().for_each(|entry| spell_value(&mut entry.value, field.kind));
             }
-            (Count::List | Count::Map, _) => {}
+            (FieldCardinality::List | FieldCardinality::Map, _) => {}
         }
     }
 }
 
-fn spell_value(node: &mut Node<'_>, kind: &'static str) {
+fn spell_value(node: &mut YamlNode<'_>, kind: &'static str) {
     let Some(values) = Api::get().values(kind) else {
         if kind.contains('.') {
             spell_enums(node, kind);
         }
         return;
     };
-    if let Form::Text { text, .. } = &mut node.form
+    if let YamlNodeKind::Text { text, .. } = &mut node.form
         && let Some(value) = values.iter().find(|value| value.eq_ignore_ascii_case(text))
     {
         *text = Cow::Borrowed(*value);
@@ -51,22 +52,22 @@ fn spell_value(node: &mut Node<'_>, kind: &'static str) {
 }
 
 /// Whether a node is a message of this name; what is not is noted, each thing with its path.
-pub(super) fn check(node: &Node<'_>, message: &str, path: &str, report: &mut Report) {
+pub(super) fn check(node: &YamlNode<'_>, message: &str, path: &str, report: &mut ProblemReport) {
     let kind = kind_of(message);
     match (kind, &node.form) {
-        (_, Form::Refused) => {}
-        (Kind::Any, Form::Mapping { .. }) => check_any(node, path, report),
-        (Kind::Value, _) => {}
-        (Kind::Scalar(scalar), _) => check_scalar(node, scalar, path, report),
-        (Kind::Message, Form::Mapping { .. }) => check_fields(node, message, path, report),
-        (Kind::Message | Kind::Any, _) => {
+        (_, YamlNodeKind::Refused) => {}
+        (MessageJsonForm::Any, YamlNodeKind::Mapping { .. }) => check_any(node, path, report),
+        (MessageJsonForm::Value, _) => {}
+        (MessageJsonForm::Scalar(scalar), _) => check_scalar(node, scalar, path, report),
+        (MessageJsonForm::Message, YamlNodeKind::Mapping { .. }) => check_fields(node, message, path, report),
+        (MessageJsonForm::Message | MessageJsonForm::Any, _) => {
             report.error(node.place, format!("`{path}` is a mapping of fields, of `{message}`"));
         }
     }
 }
 
 /// How a message is written in JSON.
-enum Kind {
+enum MessageJsonForm {
     Message,
     Any,
     /// Anything.
@@ -75,32 +76,34 @@ enum Kind {
     Scalar(&'static str),
 }
 
-fn kind_of(message: &str) -> Kind {
+fn kind_of(message: &str) -> MessageJsonForm {
     match message {
-        "google.protobuf.Any" => Kind::Any,
-        "google.protobuf.Struct" | "google.protobuf.Value" | "google.protobuf.ListValue" => Kind::Value,
-        "google.protobuf.Duration" => Kind::Scalar("duration"),
-        "google.protobuf.Timestamp" | "google.protobuf.StringValue" | "google.protobuf.FieldMask" => {
-            Kind::Scalar("string")
+        "google.protobuf.Any" => MessageJsonForm::Any,
+        "google.protobuf.Struct" | "google.protobuf.Value" | "google.protobuf.ListValue" => {
+            MessageJsonForm::Value
         }
-        "google.protobuf.BytesValue" => Kind::Scalar("bytes"),
-        "google.protobuf.BoolValue" => Kind::Scalar("bool"),
-        "google.protobuf.UInt32Value" => Kind::Scalar("uint32"),
-        "google.protobuf.UInt64Value" => Kind::Scalar("uint64"),
-        "google.protobuf.Int32Value" => Kind::Scalar("int32"),
-        "google.protobuf.Int64Value" => Kind::Scalar("int64"),
-        "google.protobuf.DoubleValue" | "google.protobuf.FloatValue" => Kind::Scalar("double"),
-        _ => Kind::Message,
+        "google.protobuf.Duration" => MessageJsonForm::Scalar("duration"),
+        "google.protobuf.Timestamp" | "google.protobuf.StringValue" | "google.protobuf.FieldMask" => {
+            MessageJsonForm::Scalar("string")
+        }
+        "google.protobuf.BytesValue" => MessageJsonForm::Scalar("bytes"),
+        "google.protobuf.BoolValue" => MessageJsonForm::Scalar("bool"),
+        "google.protobuf.UInt32Value" => MessageJsonForm::Scalar("uint32"),
+        "google.protobuf.UInt64Value" => MessageJsonForm::Scalar("uint64"),
+        "google.protobuf.Int32Value" => MessageJsonForm::Scalar("int32"),
+        "google.protobuf.Int64Value" => MessageJsonForm::Scalar("int64"),
+        "google.protobuf.DoubleValue" | "google.protobuf.FloatValue" => MessageJsonForm::Scalar("double"),
+        _ => MessageJsonForm::Message,
     }
 }
 
 /// The name of the message in an Any.
-pub(super) fn type_of<'n>(node: &'n Node<'_>) -> Option<&'n str> {
-    let Form::Text { text, .. } = &node.entry("@type")?.value.form else { return None };
+pub(super) fn type_of<'n>(node: &'n YamlNode<'_>) -> Option<&'n str> {
+    let YamlNodeKind::Text { text, .. } = &node.entry("@type")?.value.form else { return None };
     Some(text.rsplit_once('/').map_or(&**text, |(_, name)| name))
 }
 
-fn check_any(node: &Node<'_>, path: &str, report: &mut Report) {
+fn check_any(node: &YamlNode<'_>, path: &str, report: &mut ProblemReport) {
     let Some(name) = type_of(node) else {
         report.error(node.place, format!("`{path}` has no `@type`")).hint(
             "write which message it is, such as \"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router",
@@ -113,8 +116,9 @@ fn check_any(node: &Node<'_>, path: &str, report: &mut Report) {
     }
 }
 
-fn check_fields(node: &Node<'_>, message: &str, path: &str, report: &mut Report) {
-    let (Form::Mapping { entries, .. }, Some(known)) = (&node.form, Api::get().message(message)) else {
+fn check_fields(node: &YamlNode<'_>, message: &str, path: &str, report: &mut ProblemReport) {
+    let (YamlNodeKind::Mapping { entries, .. }, Some(known)) = (&node.form, Api::get().message(message))
+    else {
         return;
     };
     let mut chosen: Vec<(&str, &str)> = Vec::new();
@@ -145,33 +149,33 @@ fn check_fields(node: &Node<'_>, message: &str, path: &str, report: &mut Report)
     }
 }
 
-fn check_field(node: &Node<'_>, field: &Field, path: &str, report: &mut Report) {
+fn check_field(node: &YamlNode<'_>, field: &EnvoyApiField, path: &str, report: &mut ProblemReport) {
     if node.is_nothing() {
         return;
     }
     match (field.count, &node.form) {
-        (Count::One, _) => check_value(node, field.kind, path, report),
-        (_, Form::Refused) => {}
-        (Count::List, Form::List(elements)) => {
+        (FieldCardinality::One, _) => check_value(node, field.kind, path, report),
+        (_, YamlNodeKind::Refused) => {}
+        (FieldCardinality::List, YamlNodeKind::List(elements)) => {
             for (at, element) in elements.iter().enumerate() {
                 check_value(element, field.kind, &format!("{path}[{at}]"), report);
             }
         }
-        (Count::List, _) => {
+        (FieldCardinality::List, _) => {
             report.error(node.place, format!("`{path}` is a list")).hint("begin each element with `- `");
         }
-        (Count::Map, Form::Mapping { entries, .. }) => {
+        (FieldCardinality::Map, YamlNodeKind::Mapping { entries, .. }) => {
             for entry in entries {
                 check_value(&entry.value, field.kind, &format!("{path}.{}", shown(&entry.key.text)), report);
             }
         }
-        (Count::Map, _) => {
+        (FieldCardinality::Map, _) => {
             report.error(node.place, format!("`{path}` is a mapping"));
         }
     }
 }
 
-fn check_value(node: &Node<'_>, kind: &'static str, path: &str, report: &mut Report) {
+fn check_value(node: &YamlNode<'_>, kind: &'static str, path: &str, report: &mut ProblemReport) {
     if let Some(values) = Api::get().values(kind) {
         check_enum(node, values, path, report);
     } else if kind.contains('.') {
@@ -181,8 +185,8 @@ fn check_value(node: &Node<'_>, kind: &'static str, path: &str, report: &mut Rep
     }
 }
 
-fn check_enum(node: &Node<'_>, values: &[&'static str], path: &str, report: &mut Report) {
-    let Form::Text { text, .. } = &node.form else {
+fn check_enum(node: &YamlNode<'_>, values: &[&'static str], path: &str, report: &mut ProblemReport) {
+    let YamlNodeKind::Text { text, .. } = &node.form else {
         report.error(node.place, format!("`{path}` is one of {}", values.join(", ")));
         return;
     };
@@ -196,10 +200,10 @@ fn check_enum(node: &Node<'_>, values: &[&'static str], path: &str, report: &mut
     }
 }
 
-fn check_scalar(node: &Node<'_>, kind: &str, path: &str, report: &mut Report) {
+fn check_scalar(node: &YamlNode<'_>, kind: &str, path: &str, report: &mut ProblemReport) {
     let is_right = match &node.form {
-        Form::Refused => true,
-        Form::Text { text, is_plain } => match kind {
+        YamlNodeKind::Refused => true,
+        YamlNodeKind::Text { text, is_plain } => match kind {
             "string" => true,
             "bytes" => base64(text).is_some(),
             "bool" => *is_plain && matches!(&**text, "true" | "false"),
@@ -210,7 +214,7 @@ fn check_scalar(node: &Node<'_>, kind: &str, path: &str, report: &mut Report) {
             "int32" | "sint32" | "sfixed32" => text.parse::<i32>().is_ok(),
             _ => text.parse::<i64>().is_ok(),
         },
-        Form::List(_) | Form::Mapping { .. } => false,
+        YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } => false,
     };
     if !is_right {
         let wanted = match kind {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// What is wrong with it, as Envoy would refuse it too.
 pub(super) fn expression(template: &str) -> Result<String, String> {
     let Some(mut rest) = template.strip_prefix('/') else { return Err("begins with `/`".to_owned()) };
-    let mut parser = Parser::default();
+    let mut parser = UriTemplateParser::default();
     while !rest.is_empty() {
         parser.out.push('/');
         rest = parser.segment(rest)?;
@@ -60,14 +60,14 @@ pub(super) fn variables(template: &str) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Parser {
+struct UriTemplateParser {
     out: String,
     names: Vec<String>,
     /// Whether `**` was there, after which no other sign can be.
     is_ended: bool,
 }
 
-impl Parser {
+impl UriTemplateParser {
     /// Takes a segment; what is behind it is left.
     fn segment<'t>(&mut self, text: &'t str) -> Result<&'t str, String> {
         if text.starts_with('*') {

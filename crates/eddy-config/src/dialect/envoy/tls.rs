@@ -6,15 +6,19 @@ use std::time::Duration;
 
 use eddy_tls::{InlineText, TlsVersion, WrittenPath, WrittenPlace};
 
-use super::reader::Reader;
+use super::reader::EnvoyReader;
 use super::shape::base64;
-use crate::problem::{Place, shown};
+use crate::problem::{SourceSpan, shown};
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
-use crate::yaml::{Form, Node};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// The `transport_socket` of a filter chain; `None` if it is none that eddy has, which was noted.
-    pub(super) fn downstream_tls(&mut self, node: &Node<'_>, file: &Arc<str>) -> Option<ListenerTlsConfig> {
+    pub(super) fn downstream_tls(
+        &mut self,
+        node: &YamlNode<'_>,
+        file: &Arc<str>,
+    ) -> Option<ListenerTlsConfig> {
         let tls = self.downstream_context(node, file);
         if tls.is_none() {
             // That the rest was not read is no fault of the file.
@@ -23,7 +27,7 @@ impl Reader<'_> {
         tls
     }
 
-    fn downstream_context(&mut self, node: &Node<'_>, file: &Arc<str>) -> Option<ListenerTlsConfig> {
+    fn downstream_context(&mut self, node: &YamlNode<'_>, file: &Arc<str>) -> Option<ListenerTlsConfig> {
         self.pass(node, &["name"]);
         let (config, _) =
             self.get(node, "typed_config").and_then(|config| self.typed(config, &[DOWNSTREAM]))?;
@@ -49,7 +53,7 @@ impl Reader<'_> {
                 .error(config.place, "clients are to show certificates, and no authority is named")
                 .hint("write `validation_context: {trusted_ca: {filename: /etc/clients.pem}}`");
         }
-        let revoked = context.and_then(|context| self.source(context, "crl", file).given());
+        let revoked = context.and_then(|context| self.source(context, "crl", file).into_path());
         if let (Some(revoked), DataSource::Absent) = (&revoked, &authorities) {
             let place = context.map_or(config.place, |context| context.place);
             let name = revoked.path.display();
@@ -60,7 +64,7 @@ impl Reader<'_> {
                 )
                 .hint("write `trusted_ca` beside `crl`");
         }
-        let clients = authorities.given().map(|authorities| ClientCertificatesConfig {
+        let clients = authorities.into_path().map(|authorities| ClientCertificatesConfig {
             authorities,
             is_optional: !is_required,
             revoked,
@@ -75,7 +79,11 @@ impl Reader<'_> {
     }
 
     /// The certificates and keys of a `CommonTlsContext`; `None` when one of them cannot be had, which was noted.
-    pub(super) fn certificates(&mut self, node: &Node<'_>, file: &Arc<str>) -> Option<Vec<CertificateFiles>> {
+    pub(super) fn certificates(
+        &mut self,
+        node: &YamlNode<'_>,
+        file: &Arc<str>,
+    ) -> Option<Vec<CertificateFiles>> {
         let mut certificates = Vec::new();
         let mut is_refused = self.refuse(
             node,
@@ -99,7 +107,7 @@ impl Reader<'_> {
                         // Problems are shown with the line they are in, and that one would show the key.
                         key.place = written_place(node.place, file);
                     }
-                    certificates.push(CertificateFiles { chain, key, ocsp: ocsp.given(), hosts: None });
+                    certificates.push(CertificateFiles { chain, key, ocsp: ocsp.into_path(), hosts: None });
                 }
                 (DataSource::Refused, _) | (_, DataSource::Refused) => is_refused = true,
                 // What was refused stands in their place.
@@ -124,8 +132,8 @@ impl Reader<'_> {
     /// When it is elsewhere, which was noted.
     pub(super) fn validation_context<'n, 't>(
         &mut self,
-        node: &'n Node<'t>,
-    ) -> Result<Option<&'n Node<'t>>, Noted> {
+        node: &'n YamlNode<'t>,
+    ) -> Result<Option<&'n YamlNode<'t>>, ErrorReported> {
         let names = [
             "validation_context_sds_secret_config",
             "combined_validation_context",
@@ -133,17 +141,17 @@ impl Reader<'_> {
         ];
         let message = "eddy asks no other service whose certificates are taken";
         if self.refuse(node, &names, message, "write a `validation_context`") {
-            return Err(Noted);
+            return Err(ErrorReported);
         }
         Ok(self.get(node, "validation_context"))
     }
 
     /// Notes those of the fields that are given, which nothing else can stand in for; tells whether one was.
-    fn refuse(&mut self, node: &Node<'_>, names: &[&str], message: &str, hint: &str) -> bool {
+    fn refuse(&mut self, node: &YamlNode<'_>, names: &[&str], message: &str, hint: &str) -> bool {
         let mut is_refused = false;
         for name in names {
             if let Some(field) = self.get(node, name) {
-                let is_empty = matches!(&field.form, Form::List(elements) if elements.is_empty());
+                let is_empty = matches!(&field.form, YamlNodeKind::List(elements) if elements.is_empty());
                 self.pass(node, &[*name]);
                 if !is_empty {
                     self.report.error(field.place, format!("{message}: `{name}`")).hint(hint);
@@ -155,7 +163,7 @@ impl Reader<'_> {
     }
 
     /// The least version of a `CommonTlsContext`.
-    pub(super) fn version_min(&mut self, node: &Node<'_>) -> TlsVersion {
+    pub(super) fn version_min(&mut self, node: &YamlNode<'_>) -> TlsVersion {
         let Some(parameters) = self.get(node, "tls_params") else { return TlsVersion::default() };
         match self.text(parameters, "tls_maximum_protocol_version") {
             None | Some("TLS_AUTO" | "0" | "TLSv1_3" | "4") => {}
@@ -178,7 +186,7 @@ impl Reader<'_> {
 
     /// Where the content of a `DataSource` is: in a file, or in the configuration itself. A relative path is taken from
     /// where eddy runs, as Envoy does.
-    pub(super) fn source(&mut self, node: &Node<'_>, name: &str, file: &Arc<str>) -> DataSource {
+    pub(super) fn source(&mut self, node: &YamlNode<'_>, name: &str, file: &Arc<str>) -> DataSource {
         let Some(source) = self.get(node, name) else { return DataSource::Absent };
         // eddy watches every file that it reads.
         self.pass(source, &["watched_directory"]);
@@ -212,7 +220,7 @@ impl Reader<'_> {
 
 /// What cannot be had; the report knows why.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Noted;
+pub(super) struct ErrorReported;
 
 /// Content that a `DataSource` of the API has.
 #[derive(Clone, Debug)]
@@ -227,7 +235,7 @@ pub(super) enum DataSource {
 
 impl DataSource {
     /// The content, where there is one.
-    pub(super) fn given(self) -> Option<WrittenPath> {
+    pub(super) fn into_path(self) -> Option<WrittenPath> {
         match self {
             Self::Given(written) => Some(written),
             Self::Absent | Self::Refused => None,
@@ -236,7 +244,7 @@ impl DataSource {
 }
 
 /// A place in a file, for problems that show later.
-pub(super) fn written_place(place: Place, file: &Arc<str>) -> WrittenPlace {
+pub(super) fn written_place(place: SourceSpan, file: &Arc<str>) -> WrittenPlace {
     WrittenPlace { file: Arc::clone(file), line: place.line, column: place.column, length: place.length }
 }
 

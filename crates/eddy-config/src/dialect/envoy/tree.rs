@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use eddy_route::{Missing, Origin, PathForm, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
+use eddy_route::{Missing, PathForm, PathPattern, PathRewrite, Rule, SourceLocation, ValueMatch, ValueTest};
 
-use super::reader::Reader;
-use super::routes::{Frame, HostScope, Routes, plain_action};
+use super::reader::EnvoyReader;
+use super::routes::{EnvoyRouteTable, HostScope, RouteConfigContext, plain_action};
 use crate::config::{ActionKind, Respond};
-use crate::problem::Place;
-use crate::yaml::{Form, Node};
+use crate::problem::SourceSpan;
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// Conditions of which all must hold.
 type All = Vec<ValueMatch>;
@@ -27,25 +27,25 @@ struct TreePath<'w> {
     depth: usize,
 }
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// Reads the `matcher` of a virtual host.
     pub(super) fn tree(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         scope: &HostScope<'_>,
-        frame: &mut Frame<'_>,
-        routes: &mut Routes,
+        frame: &mut RouteConfigContext<'_>,
+        routes: &mut EnvoyRouteTable,
     ) {
         self.matcher(node, TreePath { conditions: &[], depth: 0 }, scope, frame, routes);
     }
 
     fn matcher(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         way: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut Frame<'_>,
-        routes: &mut Routes,
+        frame: &mut RouteConfigContext<'_>,
+        routes: &mut EnvoyRouteTable,
     ) {
         if way.depth > DEPTH_MAX {
             self.report.error(node.place, format!("matchers lie more than {DEPTH_MAX} deep in each other"));
@@ -71,11 +71,11 @@ impl Reader<'_> {
 
     fn map(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         way: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut Frame<'_>,
-        routes: &mut Routes,
+        frame: &mut RouteConfigContext<'_>,
+        routes: &mut EnvoyRouteTable,
     ) {
         let input = self.get(node, "input").and_then(|input| self.input(input));
         let kinds = [
@@ -84,7 +84,7 @@ impl Reader<'_> {
         ];
         for (kind, test) in kinds {
             let Some(map) = self.get(node, kind).and_then(|map| self.get(map, "map")) else { continue };
-            let (Form::Mapping { entries, .. }, Some(name)) = (&map.form, &input) else { continue };
+            let (YamlNodeKind::Mapping { entries, .. }, Some(name)) = (&map.form, &input) else { continue };
             let mut entries: Vec<_> = entries.iter().collect();
             entries.sort_by_key(|entry| std::cmp::Reverse(entry.key.text.len()));
             for entry in entries {
@@ -97,11 +97,11 @@ impl Reader<'_> {
 
     fn on_match(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         way: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut Frame<'_>,
-        routes: &mut Routes,
+        frame: &mut RouteConfigContext<'_>,
+        routes: &mut EnvoyRouteTable,
     ) {
         self.leaves += 1;
         if self.leaves > LEAVES_MAX {
@@ -132,7 +132,7 @@ impl Reader<'_> {
             let made = routes.table.rules.get_mut(before..).unwrap_or_default();
             is_final |= made.iter().any(|rule| takes_all(rule, way.conditions));
             if reads_raw {
-                made.iter_mut().for_each(go_by_path);
+                made.iter_mut().for_each(lift_path_condition);
             }
         }
         if !is_final {
@@ -141,7 +141,7 @@ impl Reader<'_> {
     }
 
     /// What a predicate, or its opposite, asks for; `None` where eddy cannot, which was noted.
-    fn predicate(&mut self, node: &Node<'_>, is_inverted: bool) -> Option<Any> {
+    fn predicate(&mut self, node: &YamlNode<'_>, is_inverted: bool) -> Option<Any> {
         if let Some(single) = self.get(node, "single_predicate") {
             let input = self.get(single, "input").and_then(|input| self.input(input))?;
             let Some(wanted) = self.get(single, "value_match") else {
@@ -182,7 +182,7 @@ impl Reader<'_> {
     }
 
     /// The name of what an input looks at.
-    fn input(&mut self, node: &Node<'_>) -> Option<String> {
+    fn input(&mut self, node: &YamlNode<'_>) -> Option<String> {
         self.pass(node, &["name"]);
         let config = self.get(node, "typed_config")?;
         let (input, _) = self.typed(config, &[HEADER])?;
@@ -232,7 +232,7 @@ fn takes_all(rule: &Rule, way: &[ValueMatch]) -> bool {
 
 /// Makes what conditions on `:path` ask for the rule's path where it has no other, so that rules are found by it. One whose rewrite
 /// takes the place of its own prefix keeps that.
-fn go_by_path(rule: &mut Rule) {
+fn lift_path_condition(rule: &mut Rule) {
     let is_any_path = matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/");
     if !is_any_path || matches!(rule.rewrite, Some(PathRewrite::Matched(_))) {
         return;
@@ -253,17 +253,23 @@ fn go_by_path(rule: &mut Rule) {
     }
 }
 
-impl Routes {
+impl EnvoyRouteTable {
     /// Answers 404 to what comes this way and no rule before took.
-    fn end(&mut self, way: &[ValueMatch], place: Place, scope: &HostScope<'_>, frame: &Frame<'_>) {
+    fn end(
+        &mut self,
+        way: &[ValueMatch],
+        place: SourceSpan,
+        scope: &HostScope<'_>,
+        frame: &RouteConfigContext<'_>,
+    ) {
         let name = format!("{}/end-{}", scope.name, self.table.rules.len() + 1);
-        let origin = Origin { file: Arc::clone(&frame.file), line: place.line };
+        let origin = SourceLocation { file: Arc::clone(&frame.file), line: place.line };
         let mut rule = Rule::new(&name, origin);
         rule.hosts = scope.hosts.to_vec();
         rule.headers = way.to_vec();
         rule.path = PathPattern::BytePrefix("/".to_owned());
         if self.table.reading.path == PathForm::Raw {
-            go_by_path(&mut rule);
+            lift_path_condition(&mut rule);
         }
         let respond = Respond { status: 404, body: Arc::from([]), content_type: "text/plain".into() };
         self.push(rule, plain_action(ActionKind::Respond(respond)), place, frame);

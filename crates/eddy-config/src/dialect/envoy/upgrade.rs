@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use super::reader::Reader;
+use super::reader::EnvoyReader;
 use crate::upgrade::{Protocols, Upgrades, is_http};
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
 /// How long a tunnel of Envoy's may be silent by default (`stream_idle_timeout`).
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// What connections may become on a route, where its connection manager lets them switch to these protocols.
-    pub(super) fn upgrades(&mut self, node: &Node<'_>, around: &[Box<str>]) -> Upgrades {
+    pub(super) fn upgrades(&mut self, node: &YamlNode<'_>, around: &[Box<str>]) -> Upgrades {
         let protocols = Protocols::These(self.upgrade_protocols(node, around));
         Upgrades { protocols, idle_timeout: Some(IDLE_TIMEOUT), ..Upgrades::none() }
     }
 
     /// The protocols that a connection manager or a route allows, beside what holds around it.
-    pub(super) fn upgrade_protocols(&mut self, node: &Node<'_>, around: &[Box<str>]) -> Vec<Box<str>> {
+    pub(super) fn upgrade_protocols(&mut self, node: &YamlNode<'_>, around: &[Box<str>]) -> Vec<Box<str>> {
         let mut names = around.to_vec();
         for config in self.list(node, "upgrade_configs") {
             let name = self.word(config, "upgrade_type").unwrap_or_default().to_ascii_lowercase();

@@ -8,16 +8,16 @@ use std::sync::Arc;
 use eddy_tls::{ServerCheck, is_server_name};
 use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
 
-use super::reader::Reader;
+use super::reader::EnvoyReader;
 use super::tls::{DataSource, written_place};
-use crate::problem::{Place, shown};
-use crate::yaml::Node;
+use crate::problem::{SourceSpan, shown};
+use crate::yaml::YamlNode;
 
-impl Reader<'_> {
+impl EnvoyReader<'_> {
     /// The `transport_socket` of a cluster; `None` if it is cleartext, or none that eddy has, which was noted.
     pub(super) fn upstream_tls(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         endpoints: &[EndpointConfig],
         file: &Arc<str>,
     ) -> Option<ClusterTlsConfig> {
@@ -31,7 +31,7 @@ impl Reader<'_> {
 
     fn upstream_context(
         &mut self,
-        node: &Node<'_>,
+        node: &YamlNode<'_>,
         endpoints: &[EndpointConfig],
         file: &Arc<str>,
     ) -> Option<ClusterTlsConfig> {
@@ -51,7 +51,7 @@ impl Reader<'_> {
             return None;
         }
         self.pass(config, &["max_session_keys", "enforce_rsa_key_usage"]);
-        self.pass_by(config, &[("allow_renegotiation", "connections are never negotiated anew")]);
+        self.warn_ineffective(config, &[("allow_renegotiation", "connections are never negotiated anew")]);
         let mut tls = ClusterTlsConfig::new(written_place(node.place, file));
         let written = self.word(config, "sni").map(str::to_ascii_lowercase);
         let is_of_host = self.is_true(config, "auto_host_sni");
@@ -115,7 +115,7 @@ impl Reader<'_> {
     }
 
     /// The names of which a certificate has to be for one; what eddy does not have is noted.
-    fn names_to_match(&mut self, context: &Node<'_>) -> Vec<(String, Place)> {
+    fn names_to_match(&mut self, context: &YamlNode<'_>) -> Vec<(String, SourceSpan)> {
         let mut names = Vec::new();
         for matcher in self.list(context, "match_typed_subject_alt_names") {
             let kind = self.text(matcher, "san_type");
@@ -134,7 +134,7 @@ impl Reader<'_> {
         names
     }
 
-    fn exact_name(&mut self, test: &Node<'_>) -> Option<(String, Place)> {
+    fn exact_name(&mut self, test: &YamlNode<'_>) -> Option<(String, SourceSpan)> {
         self.pass(test, &["ignore_case"]);
         let name = self.word(test, "exact").map(str::to_ascii_lowercase);
         match name.filter(|name| is_server_name(name)) {
@@ -155,9 +155,9 @@ impl Reader<'_> {
     fn take_name(
         &mut self,
         tls: &mut ClusterTlsConfig,
-        names: &[(String, Place)],
+        names: &[(String, SourceSpan)],
         is_of_host: bool,
-        place: Place,
+        place: SourceSpan,
     ) {
         let [(name, _)] = names else {
             self.report
@@ -185,7 +185,7 @@ impl Reader<'_> {
         &mut self,
         tls: &mut ClusterTlsConfig,
         endpoints: &[EndpointConfig],
-        place: Place,
+        place: SourceSpan,
     ) {
         let is_nameless = |endpoint: &EndpointConfig| match &endpoint.address {
             EndpointAddress::Unix(_) => true,

@@ -10,16 +10,16 @@ use eddy_upstream::ClusterConfig;
 
 use super::bootstrap::{BEGINNING, default_listener};
 use super::hash::{RouteKeys, give_keys};
-use super::reader::Reader;
-use super::routes::{Frame, Routes};
+use super::reader::EnvoyReader;
+use super::routes::{EnvoyRouteTable, RouteConfigContext};
 use super::shape;
 use crate::check::{Leniency, shown_text, version_of};
 use crate::config::{
-    Action, AdminConfig, Config, FilterConfig, FilterKind, GatewayLimits, ListenerConfig, LogConfig,
+    Action, AdminConfig, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig, LogConfig,
     LogFormat, QuarantineConfig, Serve,
 };
-use crate::problem::{Place, Report, SourceText};
-use crate::yaml::{Node, has_outer_key, parse};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::yaml::{YamlNode, has_outer_key, parse};
 
 /// Whether a text is Envoy's: a bootstrap file or a route configuration.
 pub(crate) fn is_envoy(text: &str) -> bool {
@@ -29,9 +29,13 @@ pub(crate) fn is_envoy(text: &str) -> bool {
 }
 
 /// Checks a configuration of Envoy's, which is one text.
-pub(crate) fn check_envoy(sources: &[SourceText], leniency: Leniency, report: &mut Report) -> Option<Config> {
+pub(crate) fn check_envoy(
+    sources: &[SourceText],
+    leniency: Leniency,
+    report: &mut ProblemReport,
+) -> Option<GatewayConfig> {
     let [source] = sources else {
-        let place = Place { source: 1, ..BEGINNING };
+        let place = SourceSpan { source: 1, ..BEGINNING };
         report.error(place, "a configuration of Envoy's is one file").hint("put all of it into the first");
         return None;
     };
@@ -49,8 +53,8 @@ pub(crate) fn check_envoy(sources: &[SourceText], leniency: Leniency, report: &m
     if report.has_errors() {
         return None;
     }
-    let mut whole = Whole { file: source.path.clone(), ..Whole::default() };
-    let mut reader = Reader::new(report);
+    let mut whole = EnvoyBootstrap { file: source.path.clone(), ..EnvoyBootstrap::default() };
+    let mut reader = EnvoyReader::new(report);
     if is_routes {
         whole.routes_alone(root, &mut reader);
     } else {
@@ -64,7 +68,7 @@ pub(crate) fn check_envoy(sources: &[SourceText], leniency: Leniency, report: &m
 
 /// What was read.
 #[derive(Default)]
-struct Whole {
+struct EnvoyBootstrap {
     file: Arc<str>,
     listeners: Vec<ListenerConfig>,
     tables: Vec<RouteTable>,
@@ -73,16 +77,16 @@ struct Whole {
     admin: Option<AdminConfig>,
     filters: Vec<FilterConfig>,
     /// Where the rules of each table are written.
-    places: Vec<Vec<Place>>,
+    places: Vec<Vec<SourceSpan>>,
 }
 
-impl Whole {
-    fn routes_alone(&mut self, root: &Node<'_>, reader: &mut Reader<'_>) {
+impl EnvoyBootstrap {
+    fn routes_alone(&mut self, root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>) {
         let mut names = HashMap::new();
-        let mut frame = Frame {
+        let mut frame = RouteConfigContext {
             file: self.file.clone(),
             clusters: &mut names,
-            may_add: true,
+            may_add_clusters: true,
             keys: &mut RouteKeys::new(),
             first_action: 0,
             protocols: Vec::new(),
@@ -101,7 +105,7 @@ impl Whole {
         self.listeners.push(default_listener());
     }
 
-    fn bootstrap(&mut self, root: &Node<'_>, reader: &mut Reader<'_>) {
+    fn bootstrap(&mut self, root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>) {
         reader.pass(root, &["@type", "node", "layered_runtime", "stats_config"]);
         self.admin = reader.admin(root);
         let Some(resources) = reader.get(root, "static_resources") else {
@@ -112,10 +116,10 @@ impl Whole {
         self.clusters = clusters;
         let mut keys = RouteKeys::new();
         for manager in reader.listeners(resources, &self.file) {
-            let mut frame = Frame {
+            let mut frame = RouteConfigContext {
                 file: self.file.clone(),
                 clusters: &mut names,
-                may_add: false,
+                may_add_clusters: false,
                 keys: &mut keys,
                 first_action: self.actions.len(),
                 protocols: manager.protocols,
@@ -153,7 +157,7 @@ impl Whole {
         0
     }
 
-    fn add(&mut self, routes: Routes, node: &Node<'_>, report: &mut Report) {
+    fn add(&mut self, routes: EnvoyRouteTable, node: &YamlNode<'_>, report: &mut ProblemReport) {
         if routes.table.rules.is_empty() {
             report.warning(node.place, "there are no routes").hint("every request is answered 404");
         }
@@ -163,7 +167,7 @@ impl Whole {
     }
 
     /// Compiles the tables, so that what is wrong with them shows here.
-    fn check(&self, report: &mut Report) {
+    fn check(&self, report: &mut ProblemReport) {
         for (table, places) in self.tables.iter().zip(&self.places) {
             match Router::build(std::slice::from_ref(table)) {
                 Ok(router) => {
@@ -191,8 +195,8 @@ impl Whole {
         }
     }
 
-    fn config(self, sources: &[SourceText], root: &Node<'_>) -> Config {
-        Config {
+    fn config(self, sources: &[SourceText], root: &YamlNode<'_>) -> GatewayConfig {
+        GatewayConfig {
             listeners: self.listeners,
             tables: self.tables,
             sites: Vec::new(),

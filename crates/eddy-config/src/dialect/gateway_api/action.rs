@@ -5,12 +5,14 @@ use std::sync::Arc;
 use eddy_http::FieldEdits;
 use eddy_route::PathRewrite;
 
-use super::filter::{Filters, RouteRedirect};
+use super::filter::{RouteFilters, RouteRedirect};
 use super::reference::References;
-use super::route::{BackendRef, Route, RouteRule};
+use super::route::{BackendRef, GatewayRoute, RouteRule};
 use crate::check::Draft;
-use crate::config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, RuleFilterConfig, Share};
-use crate::problem::{Place, Report};
+use crate::config::{
+    Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, RuleFilterConfig, WeightedAction,
+};
+use crate::problem::{ProblemReport, SourceSpan};
 
 /// How requests come in.
 #[derive(Clone, Copy, Debug)]
@@ -38,18 +40,18 @@ pub(super) struct RuleDone {
     /// The path for the backend or the redirect.
     pub(super) rewrite: Option<PathRewrite>,
     /// Where that is written.
-    pub(super) rewrite_place: Option<Place>,
+    pub(super) rewrite_place: Option<SourceSpan>,
 }
 
 impl ActionMaker<'_, '_, '_> {
     /// Makes the action of a rule at a listener.
     pub(super) fn make(
         &mut self,
-        route: &Route,
+        route: &GatewayRoute,
         rule: &RouteRule,
         entrance: Entrance,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> RuleDone {
         let filters = &rule.filters;
         let new_path = match &filters.redirect {
@@ -90,7 +92,7 @@ impl ActionMaker<'_, '_, '_> {
 
     /// An action of this kind with what the rule says of requests and responses.
     fn around(&self, kind: ActionKind, rule: &RouteRule) -> Action {
-        let Filters { request_edits, response_edits, host, .. } = &rule.filters;
+        let RouteFilters { request_edits, response_edits, host, .. } = &rule.filters;
         Action {
             request_edits: request_edits.clone(),
             response_edits: response_edits.clone(),
@@ -103,10 +105,10 @@ impl ActionMaker<'_, '_, '_> {
 
     fn backends(
         &mut self,
-        route: &Route,
+        route: &GatewayRoute,
         rule: &RouteRule,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> ActionKind {
         let mut resolved = Vec::with_capacity(rule.backends.len());
         for backend in &rule.backends {
@@ -126,7 +128,7 @@ impl ActionMaker<'_, '_, '_> {
                             joined(&action.request_edits, &backend.request_edits, backend.place, report);
                         action.response_edits =
                             joined(&action.response_edits, &backend.response_edits, backend.place, report);
-                        Share { action: draft.action(action) as usize, weight: backend.weight }
+                        WeightedAction { action: draft.action(action) as usize, weight: backend.weight }
                     },
                 );
                 ActionKind::Split(shares.collect())
@@ -137,10 +139,10 @@ impl ActionMaker<'_, '_, '_> {
     /// The cluster of a reference; `None` where it can't be resolved.
     fn cluster(
         &self,
-        route: &Route,
+        route: &GatewayRoute,
         backend: &BackendRef,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<usize> {
         let found = self.references.resolve(route, backend).ok()?;
         Some(self.references.manifests.add(found, draft, report))
@@ -190,7 +192,12 @@ fn redirect_of(redirect: &RouteRedirect, entrance: Entrance) -> Redirect {
 }
 
 /// One change after the other.
-fn joined(first: &FieldEdits, then: &FieldEdits, place: Place, report: &mut Report) -> FieldEdits {
+fn joined(
+    first: &FieldEdits,
+    then: &FieldEdits,
+    place: SourceSpan,
+    report: &mut ProblemReport,
+) -> FieldEdits {
     first.joined(then).unwrap_or_else(|fault| {
         report.error(place, fault.to_string());
         FieldEdits::new()

@@ -2,12 +2,12 @@
 
 use eddy_route::HostPattern;
 
-use super::gateway::{Gateway, Listener};
+use super::gateway::{GatewayListener, GatewayObject};
 use super::host::{covers, host_text, intersection};
-use super::route::{Parent, Route, RouteKind};
-use super::status::Condition;
+use super::route::{GatewayRoute, Parent, RouteKind};
+use super::status::StatusCondition;
 use crate::dialect::kubernetes::Manifests;
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceSpan};
 
 /// A listener, by the Gateway and its place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,17 +35,17 @@ pub(super) struct ParentOutcome {
     /// The parent, for people.
     pub(super) parent: String,
     /// Whether it was taken.
-    pub(super) accepted: Condition,
+    pub(super) accepted: StatusCondition,
     /// The Gateway, if it is one of ours.
     pub(super) gateway: Option<usize>,
 }
 
 /// Attaches routes, given the oldest first, to listeners.
 pub(super) fn attach(
-    routes: &[Route],
-    gateways: &[Gateway],
+    routes: &[GatewayRoute],
+    gateways: &[GatewayObject],
     manifests: &Manifests<'_, '_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> (Vec<Attachment>, Vec<Vec<ParentOutcome>>) {
     let mut attachments: Vec<Attachment> = Vec::new();
     let mut outcomes = Vec::with_capacity(routes.len());
@@ -67,9 +67,9 @@ pub(super) fn attach(
                 |fault| {
                     report
                         .warning(parent.place, format!("this route is not attached here: {}", fault.message));
-                    Condition::fails("Accepted", fault.reason, fault.message)
+                    StatusCondition::fails("Accepted", fault.reason, fault.message)
                 },
-                |()| Condition::holds("Accepted"),
+                |()| StatusCondition::holds("Accepted"),
             );
             of_route.push(ParentOutcome { parent: parent_text(parent), accepted, gateway });
         }
@@ -79,12 +79,12 @@ pub(super) fn attach(
 }
 
 /// Why a route is not taken.
-struct Refusal {
+struct AttachFault {
     reason: &'static str,
     message: String,
 }
 
-fn no_gateway(parent: &Parent, gateways: &[Gateway], manifests: &Manifests<'_, '_>) -> Refusal {
+fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests<'_, '_>) -> AttachFault {
     let name = format!("{}/{}", parent.gateway.namespace, parent.gateway.name);
     let is_there = manifests.objects.of(super::GROUP, "Gateway").any(|object| {
         object.metadata.namespace == parent.gateway.namespace && object.metadata.name == parent.gateway.name
@@ -103,24 +103,24 @@ fn no_gateway(parent: &Parent, gateways: &[Gateway], manifests: &Manifests<'_, '
         };
         format!("there is no Gateway `{name}`; {known}")
     };
-    Refusal { reason: "NoMatchingParent", message }
+    AttachFault { reason: "NoMatchingParent", message }
 }
 
 /// A route that is to be attached to a Gateway.
 struct Try<'a> {
     number: usize,
-    route: &'a Route,
-    routes: &'a [Route],
+    route: &'a GatewayRoute,
+    routes: &'a [GatewayRoute],
     parent: &'a Parent,
     gateway: usize,
-    gateways: &'a [Gateway],
+    gateways: &'a [GatewayObject],
     manifests: &'a Manifests<'a, 'a>,
 }
 
 impl Try<'_> {
-    fn attach(&self, attachments: &mut Vec<Attachment>) -> Result<(), Refusal> {
+    fn attach(&self, attachments: &mut Vec<Attachment>) -> Result<(), AttachFault> {
         let gateway = &self.gateways[self.gateway];
-        let named: Vec<(usize, &Listener)> = gateway
+        let named: Vec<(usize, &GatewayListener)> = gateway
             .listeners
             .iter()
             .enumerate()
@@ -131,9 +131,9 @@ impl Try<'_> {
             .collect();
         if named.is_empty() {
             let message = "no listener has the `sectionName` and `port` that are asked for".to_owned();
-            return Err(Refusal { reason: "NoMatchingParent", message });
+            return Err(AttachFault { reason: "NoMatchingParent", message });
         }
-        let allowed: Vec<(usize, &Listener)> = named
+        let allowed: Vec<(usize, &GatewayListener)> = named
             .into_iter()
             .filter(|(_, listener)| {
                 let takes_kind = match self.route.kind {
@@ -141,7 +141,7 @@ impl Try<'_> {
                     RouteKind::Grpc => listener.takes_grpc,
                 };
                 takes_kind
-                    && listener.from.takes(
+                    && listener.from.allows_namespace(
                         &self.route.name.namespace,
                         &gateway.name.namespace,
                         self.manifests,
@@ -154,7 +154,7 @@ impl Try<'_> {
                 self.route.kind.name(),
                 self.route.name.namespace
             );
-            return Err(Refusal { reason: "NotAllowedByListeners", message });
+            return Err(AttachFault { reason: "NotAllowedByListeners", message });
         }
         let fitting: Vec<(usize, Vec<HostPattern>)> = allowed
             .iter()
@@ -165,13 +165,13 @@ impl Try<'_> {
             let names: Vec<String> =
                 allowed.iter().map(|(_, listener)| format!("`{}`", host_text(&listener.hostname))).collect();
             let message = format!("none of its hostnames is one of {}", names.join(", "));
-            return Err(Refusal { reason: "NoMatchingListenerHostname", message });
+            return Err(AttachFault { reason: "NoMatchingListenerHostname", message });
         }
         let mut rival = None;
         let mut is_attached = false;
         for (listener, hosts) in fitting {
             let id = ListenerId { gateway: self.gateway, listener };
-            match self.rival(id, &hosts, attachments) {
+            match self.conflicting_route(id, &hosts, attachments) {
                 Some(other) => rival = Some(other),
                 None => {
                     is_attached = true;
@@ -188,7 +188,7 @@ impl Try<'_> {
                     other.name.namespace,
                     other.name.name
                 );
-                Err(Refusal { reason: "HostnameConflict", message })
+                Err(AttachFault { reason: "HostnameConflict", message })
             }
             Some(_) | None => Ok(()),
         }
@@ -208,7 +208,12 @@ impl Try<'_> {
     }
 
     /// A route of the other kind that was attached before for some of these hosts.
-    fn rival(&self, id: ListenerId, hosts: &[HostPattern], attachments: &[Attachment]) -> Option<usize> {
+    fn conflicting_route(
+        &self,
+        id: ListenerId,
+        hosts: &[HostPattern],
+        attachments: &[Attachment],
+    ) -> Option<usize> {
         attachments
             .iter()
             .filter(|other| other.listener == id && self.routes[other.route].kind != self.route.kind)
@@ -247,6 +252,6 @@ fn parent_text(parent: &Parent) -> String {
 }
 
 /// The place of a listener.
-pub(super) fn place_of(id: ListenerId, gateways: &[Gateway]) -> Place {
+pub(super) fn place_of(id: ListenerId, gateways: &[GatewayObject]) -> SourceSpan {
     gateways[id.gateway].listeners[id.listener].place
 }

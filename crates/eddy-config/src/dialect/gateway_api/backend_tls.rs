@@ -9,35 +9,35 @@ use eddy_upstream::ClusterTlsConfig;
 
 use super::GROUP;
 use super::attach::Attachment;
-use super::gateway::Gateway;
+use super::gateway::GatewayObject;
 use super::reference::RefFault;
-use super::route::{BackendRef, Route};
+use super::route::{BackendRef, GatewayRoute};
 use super::spec::{BackendTlsPolicySpec, BackendValidationSpec};
-use super::status::{Condition, ObjectStatus, PartStatus};
+use super::status::{ObjectStatus, PartStatus, StatusCondition};
 use crate::check::written_place;
 use crate::dialect::kubernetes::{ApiText, Label, Manifests, Object, PortOrName};
-use crate::problem::{Place, Report, SourceText, shown};
-use crate::read::{At, Named};
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::read::{NamedMap, Spanned};
 use crate::value::ObjectName;
 
 /// All policies, the older before the younger.
 #[derive(Debug, Default)]
 pub(super) struct BackendTls {
-    policies: Vec<Policy>,
+    policies: Vec<BackendTlsPolicy>,
 }
 
 /// A policy.
 #[derive(Debug)]
-struct Policy {
+struct BackendTlsPolicy {
     name: ObjectName,
-    targets: Vec<Target>,
+    targets: Vec<BackendTlsTarget>,
     /// TLS, or why there is none to be had, so that nothing may be sent.
     tls: Result<ClusterTlsConfig, RefFault>,
 }
 
 /// A Service that a policy is for, or a port of it.
 #[derive(Debug, PartialEq, Eq)]
-struct Target {
+struct BackendTlsTarget {
     service: ObjectName,
     /// The name of the port; all ports without one.
     section: Option<Arc<str>>,
@@ -45,7 +45,11 @@ struct Target {
 
 impl BackendTls {
     /// Reads the policies; what is wrong with them goes to `report`.
-    pub(super) fn read(manifests: &Manifests<'_, '_>, sources: &[SourceText], report: &mut Report) -> Self {
+    pub(super) fn read(
+        manifests: &Manifests<'_, '_>,
+        sources: &[SourceText],
+        report: &mut ProblemReport,
+    ) -> Self {
         let mut objects: Vec<&Object<'_>> = manifests.objects.of(GROUP, "BackendTLSPolicy").collect();
         objects.sort_by_key(|object| {
             let metadata = &object.metadata;
@@ -58,7 +62,8 @@ impl BackendTls {
             let Some(validation) = validation else { continue };
             let namespace = &object.metadata.namespace;
             let tls = tls_of(&validation, namespace, manifests, sources, report);
-            let mut policy = Policy { name: ObjectName::of(&object.metadata), targets: Vec::new(), tls };
+            let mut policy =
+                BackendTlsPolicy { name: ObjectName::of(&object.metadata), targets: Vec::new(), tls };
             for target in targets.into_iter().flat_map(|targets| targets.value) {
                 let (kind, name) = (target.value.kind, target.value.name);
                 let group = target.value.group.map(|group| group.value.0).unwrap_or_default();
@@ -72,7 +77,7 @@ impl BackendTls {
                         .hint("write `group: ''` and `kind: Service`");
                     continue;
                 }
-                policy.targets.push(Target {
+                policy.targets.push(BackendTlsTarget {
                     service: ObjectName { namespace: Arc::clone(namespace), name: name.value.0 },
                     section: target.value.section.map(|section| section.value.0),
                 });
@@ -99,12 +104,12 @@ impl BackendTls {
     /// The conditions that policies would get in a cluster: at each Gateway with a route to one of their Services.
     pub(super) fn statuses(
         &self,
-        routes: &[Route],
-        gateways: &[Gateway],
+        routes: &[GatewayRoute],
+        gateways: &[GatewayObject],
         attachments: &[Attachment],
         manifests: &Manifests<'_, '_>,
     ) -> Vec<ObjectStatus> {
-        let status = |(number, policy): (usize, &Policy)| {
+        let status = |(number, policy): (usize, &BackendTlsPolicy)| {
             let is_meant = |backend: &BackendRef| policy.is_for(backend, manifests);
             let ancestors: BTreeSet<usize> = attachments
                 .iter()
@@ -130,34 +135,39 @@ impl BackendTls {
         self.policies.iter().enumerate().map(status).collect()
     }
 
-    fn accepted(&self, number: usize, policy: &Policy, manifests: &Manifests<'_, '_>) -> Condition {
+    fn accepted(
+        &self,
+        number: usize,
+        policy: &BackendTlsPolicy,
+        manifests: &Manifests<'_, '_>,
+    ) -> StatusCondition {
         let older = self.policies.get(..number).unwrap_or_default();
         let rival_of = |target| older.iter().find(|older| older.targets.contains(target));
         let rivals = policy.targets.iter().map(rival_of);
         // Of several targets one is enough to count.
         if let Some(Some(rivals)) =
-            rivals.collect::<Option<Vec<&Policy>>>().map(|rivals| rivals.first().copied())
+            rivals.collect::<Option<Vec<&BackendTlsPolicy>>>().map(|rivals| rivals.first().copied())
         {
             let ObjectName { namespace, name } = &rivals.name;
             let message = format!("the BackendTLSPolicy `{namespace}/{name}` came first");
-            return Condition::fails("Accepted", "Conflicted", message);
+            return StatusCondition::fails("Accepted", "Conflicted", message);
         }
         if let Err(fault) = &policy.tls {
-            return Condition::fails("Accepted", "NoValidCACertificate", fault.message.clone());
+            return StatusCondition::fails("Accepted", "NoValidCACertificate", fault.message.clone());
         }
         match policy.targets.iter().find(|target| !target.is_there(manifests)) {
-            Some(Target { service: ObjectName { namespace, name }, section }) => {
+            Some(BackendTlsTarget { service: ObjectName { namespace, name }, section }) => {
                 let port =
                     section.as_ref().map_or(String::new(), |section| format!(" with a port `{section}`"));
                 let message = format!("there is no Service `{namespace}/{name}`{port}");
-                Condition::fails("Accepted", "TargetNotFound", message)
+                StatusCondition::fails("Accepted", "TargetNotFound", message)
             }
-            None => Condition::holds("Accepted"),
+            None => StatusCondition::holds("Accepted"),
         }
     }
 }
 
-impl Policy {
+impl BackendTlsPolicy {
     /// Whether one of its targets is what a route refers to.
     fn is_for(&self, backend: &BackendRef, manifests: &Manifests<'_, '_>) -> bool {
         let found = manifests.backends.find(&backend.service, &PortOrName::Number(backend.port));
@@ -170,17 +180,17 @@ impl Policy {
             })
     }
 
-    fn resolved(&self) -> Condition {
+    fn resolved(&self) -> StatusCondition {
         match &self.tls {
             Err(fault) if fault.reason != NO_AUTHORITY => {
-                Condition::fails("ResolvedRefs", fault.reason, fault.message.clone())
+                StatusCondition::fails("ResolvedRefs", fault.reason, fault.message.clone())
             }
-            Err(_) | Ok(_) => Condition::holds("ResolvedRefs"),
+            Err(_) | Ok(_) => StatusCondition::holds("ResolvedRefs"),
         }
     }
 }
 
-impl Target {
+impl BackendTlsTarget {
     fn is(&self, service: &ObjectName, section: Option<&str>) -> bool {
         self.service == *service && self.section.as_deref() == section
     }
@@ -197,13 +207,13 @@ impl Target {
 
 /// The TLS of a policy, or why there is none to be had.
 fn tls_of(
-    spec: &At<BackendValidationSpec>,
+    spec: &Spanned<BackendValidationSpec>,
     namespace: &Arc<str>,
     manifests: &Manifests<'_, '_>,
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Result<ClusterTlsConfig, RefFault> {
-    let At { value: spec, place } = spec;
+    let Spanned { value: spec, place } = spec;
     let mut tls = ClusterTlsConfig::new(written_place(*place, sources));
     let hostname = spec.hostname.as_ref().map(|name| name.value.0.to_ascii_lowercase()).unwrap_or_default();
     if !is_server_name(&hostname) {
@@ -244,18 +254,18 @@ fn tls_of(
                     message: format!("authorities are in ConfigMaps, not in a `{}`", shown(other)),
                 }),
             };
-            tls.authorities = Some(found.map_err(|fault| noted(fault, first.place, report))?);
+            tls.authorities = Some(found.map_err(|fault| warn_of_fault(fault, first.place, report))?);
             Ok(tls)
         }
         _ => {
             let message = "a BackendTLSPolicy names authorities by `caCertificateRefs` or `wellKnownCACertificates: System`";
             let fault = RefFault { reason: NO_AUTHORITY, message: message.to_owned() };
-            Err(noted(fault, *place, report))
+            Err(warn_of_fault(fault, *place, report))
         }
     }
 }
 
-fn noted(fault: RefFault, place: Place, report: &mut Report) -> RefFault {
+fn warn_of_fault(fault: RefFault, place: SourceSpan, report: &mut ProblemReport) -> RefFault {
     report.warning(place, fault.message.clone()).hint("requests to the Service are answered 500");
     fault
 }
@@ -265,14 +275,14 @@ fn authorities(
     name: &ObjectName,
     manifests: &Manifests<'_, '_>,
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Result<WrittenPath, RefFault> {
     let fail = |message: String| Err(RefFault { reason: "InvalidCACertificateRef", message });
     let shown_name = format!("ConfigMap `{}/{}`", name.namespace, name.name);
     let object =
         manifests.objects.of("", "ConfigMap").find(|object| ObjectName::of(&object.metadata) == *name);
     let Some(object) = object else { return fail(format!("there is no {shown_name}")) };
-    let data = object.part::<Named<Label, ApiText>>("data", report);
+    let data = object.part::<NamedMap<Label, ApiText>>("data", report);
     let mut entries = data.into_iter().flat_map(|data| data.value.0);
     let entry = entries.find(|entry| &*entry.name.value.0 == AUTHORITIES).and_then(|entry| entry.value);
     let Some(text) = entry else { return fail(format!("the {shown_name} has no `{AUTHORITIES}`")) };

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::GROUP;
 use super::spec::{GatewayClassSpec, ParametersRefSpec};
-use super::status::{Condition, ObjectStatus, PartStatus};
+use super::status::{ObjectStatus, PartStatus, StatusCondition};
 use crate::dialect::kubernetes::Manifests;
-use crate::problem::{Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, shown};
+use crate::read::Spanned;
 
 /// A GatewayClass.
 #[derive(Debug)]
@@ -24,13 +24,13 @@ pub(super) struct Class {
 
 impl Class {
     /// Why its Gateways are not served, if they are not.
-    pub(super) fn told(&self) -> Option<String> {
+    pub(super) fn fault_message(&self) -> Option<String> {
         self.fault.as_ref().map(|fault| format!("of the GatewayClass `{}`: {fault}", self.name))
     }
 }
 
 /// Reads the GatewayClasses.
-pub(super) fn read_classes(manifests: &Manifests<'_, '_>, report: &mut Report) -> Vec<Class> {
+pub(super) fn read_classes(manifests: &Manifests<'_, '_>, report: &mut ProblemReport) -> Vec<Class> {
     let mut classes = Vec::new();
     for object in manifests.objects.of(GROUP, "GatewayClass") {
         let Some(spec) = object.needed_part::<GatewayClassSpec>("spec", report) else { continue };
@@ -47,11 +47,11 @@ pub(super) fn read_classes(manifests: &Manifests<'_, '_>, report: &mut Report) -
 /// Why the parameters that a GatewayClass or a Gateway names can't be had: eddy has no kind of object for them. Those that
 /// are meant for another controller, whose Gateways eddy was asked to serve, make no difference.
 pub(super) fn parameters_fault(
-    parameters: &At<ParametersRefSpec>,
+    parameters: &Spanned<ParametersRefSpec>,
     controller: &str,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<String> {
-    let At { value: spec, place } = parameters;
+    let Spanned { value: spec, place } = parameters;
     let kind = spec.kind.as_ref().map(|kind| shown(&kind.value.0)).unwrap_or_default();
     if controller != CONTROLLER {
         report.warning(
@@ -72,8 +72,8 @@ pub(super) fn parameters_fault(
 pub(super) fn class_statuses(classes: &[Class]) -> impl Iterator<Item = ObjectStatus> {
     classes.iter().filter(|class| class.is_ours).map(|class| {
         let accepted = match &class.fault {
-            Some(message) => Condition::fails("Accepted", "InvalidParameters", message),
-            None => Condition::holds("Accepted"),
+            Some(message) => StatusCondition::fails("Accepted", "InvalidParameters", message),
+            None => StatusCondition::holds("Accepted"),
         };
         let whole = PartStatus { part: None, conditions: vec![accepted], ..PartStatus::default() };
         ObjectStatus {

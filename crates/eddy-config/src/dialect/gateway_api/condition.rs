@@ -1,50 +1,51 @@
 //! What a cluster would show of Gateways and routes.
 
 use super::attach::ParentOutcome;
-use super::gateway::{Gateway, ListenerFault};
+use super::gateway::{GatewayObject, ListenerFault};
 use super::reference::RefFault;
-use super::route::Route;
-use super::status::{Condition, ObjectStatus, PartStatus};
+use super::route::GatewayRoute;
+use super::status::{ObjectStatus, PartStatus, StatusCondition};
 
 /// What a cluster would show of Gateways.
-pub(super) fn gateway_statuses(gateways: &[Gateway]) -> Vec<ObjectStatus> {
-    let status = |gateway: &Gateway| {
+pub(super) fn gateway_statuses(gateways: &[GatewayObject]) -> Vec<ObjectStatus> {
+    let status = |gateway: &GatewayObject| {
         let is_served = gateway.listeners.iter().any(|listener| listener.fault.is_none());
         let is_whole = gateway.listeners.iter().all(|listener| listener.fault.is_none());
         let accepted = match (&gateway.parameters_fault, &gateway.address_fault) {
-            (Some(message), _) => Condition::fails("Accepted", "InvalidParameters", message),
-            (None, Some(message)) => Condition::fails("Accepted", "UnsupportedAddress", message),
-            (None, None) if is_whole => Condition::holds("Accepted"),
-            (None, None) => {
-                Condition { status: is_served, ..Condition::fails("Accepted", "ListenersNotValid", "") }
-            }
+            (Some(message), _) => StatusCondition::fails("Accepted", "InvalidParameters", message),
+            (None, Some(message)) => StatusCondition::fails("Accepted", "UnsupportedAddress", message),
+            (None, None) if is_whole => StatusCondition::holds("Accepted"),
+            (None, None) => StatusCondition {
+                status: is_served,
+                ..StatusCondition::fails("Accepted", "ListenersNotValid", "")
+            },
         };
         let programmed = if is_served {
-            Condition::holds("Programmed")
+            StatusCondition::holds("Programmed")
         } else {
-            Condition::fails("Programmed", "Invalid", "no listener is served")
+            StatusCondition::fails("Programmed", "Invalid", "no listener is served")
         };
         let mut parts = vec![PartStatus { conditions: vec![accepted, programmed], ..PartStatus::default() }];
         for listener in &gateway.listeners {
             let (accepted, programmed, conflicted) = match &listener.fault {
-                None => (Condition::holds("Accepted"), Condition::holds("Programmed"), None),
+                None => (StatusCondition::holds("Accepted"), StatusCondition::holds("Programmed"), None),
                 Some(ListenerFault::Protocol) => (
-                    Condition::fails(
+                    StatusCondition::fails(
                         "Accepted",
                         "UnsupportedProtocol",
                         format!("`{}` is not spoken here", listener.protocol),
                     ),
-                    Condition::fails("Programmed", "Invalid", ""),
+                    StatusCondition::fails("Programmed", "Invalid", ""),
                     None,
                 ),
                 Some(ListenerFault::Certificate) => (
-                    Condition::holds("Accepted"),
-                    Condition::fails("Programmed", "Invalid", "it has no certificate to show"),
+                    StatusCondition::holds("Accepted"),
+                    StatusCondition::fails("Programmed", "Invalid", "it has no certificate to show"),
                     None,
                 ),
                 Some(ListenerFault::Gateway) => (
-                    Condition::holds("Accepted"),
-                    Condition::fails("Programmed", "Invalid", "its Gateway is not accepted"),
+                    StatusCondition::holds("Accepted"),
+                    StatusCondition::fails("Programmed", "Invalid", "its Gateway is not accepted"),
                     None,
                 ),
                 Some(ListenerFault::Hostname(message)) => conflict("HostnameConflict", message),
@@ -52,9 +53,11 @@ pub(super) fn gateway_statuses(gateways: &[Gateway]) -> Vec<ObjectStatus> {
             };
             let certificate = listener.tls.as_ref().and_then(|tls| tls.fault.as_ref());
             let resolved = match (&listener.wrong_kind, certificate) {
-                (Some(message), _) => Condition::fails("ResolvedRefs", "InvalidRouteKinds", message),
-                (None, Some(fault)) => Condition::fails("ResolvedRefs", fault.reason, fault.message.clone()),
-                (None, None) => Condition::holds("ResolvedRefs"),
+                (Some(message), _) => StatusCondition::fails("ResolvedRefs", "InvalidRouteKinds", message),
+                (None, Some(fault)) => {
+                    StatusCondition::fails("ResolvedRefs", fault.reason, fault.message.clone())
+                }
+                (None, None) => StatusCondition::holds("ResolvedRefs"),
             };
             parts.push(PartStatus {
                 part: Some(format!("listener {}", listener.name)),
@@ -75,16 +78,16 @@ pub(super) fn gateway_statuses(gateways: &[Gateway]) -> Vec<ObjectStatus> {
 
 /// What a cluster would show of routes.
 pub(super) fn route_statuses(
-    routes: &[Route],
-    gateways: &[Gateway],
+    routes: &[GatewayRoute],
+    gateways: &[GatewayObject],
     outcomes: Vec<Vec<ParentOutcome>>,
     faults: &[Vec<RefFault>],
 ) -> Vec<ObjectStatus> {
     let mut statuses = Vec::with_capacity(routes.len());
     for ((route, outcomes), faults) in routes.iter().zip(outcomes).zip(faults) {
         let resolved = match faults.first() {
-            Some(fault) => Condition::fails("ResolvedRefs", fault.reason, fault.message.clone()),
-            None => Condition::holds("ResolvedRefs"),
+            Some(fault) => StatusCondition::fails("ResolvedRefs", fault.reason, fault.message.clone()),
+            None => StatusCondition::holds("ResolvedRefs"),
         };
         let parts =
             outcomes.into_iter().filter(|outcome| outcome.gateway.is_none_or(|index| index < gateways.len()));
@@ -104,10 +107,13 @@ pub(super) fn route_statuses(
 }
 
 /// The conditions of a listener whose place another has: accepted, programmed, conflicted.
-fn conflict(reason: &'static str, message: &str) -> (Condition, Condition, Option<Condition>) {
+fn conflict(
+    reason: &'static str,
+    message: &str,
+) -> (StatusCondition, StatusCondition, Option<StatusCondition>) {
     (
-        Condition::fails("Accepted", reason, ""),
-        Condition::fails("Programmed", "Invalid", ""),
-        Some(Condition { kind: "Conflicted", status: true, reason, message: message.to_owned() }),
+        StatusCondition::fails("Accepted", reason, ""),
+        StatusCondition::fails("Programmed", "Invalid", ""),
+        Some(StatusCondition { kind: "Conflicted", status: true, reason, message: message.to_owned() }),
     )
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::dialect::kubernetes::Metadata;
+use crate::dialect::kubernetes::ObjectMetadata;
 
 /// The group of the Gateway API.
 pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
@@ -16,7 +16,7 @@ pub(super) struct CreationOrder {
 }
 
 impl CreationOrder {
-    pub(super) fn of(metadata: &Metadata) -> Self {
+    pub(super) fn of(metadata: &ObjectMetadata) -> Self {
         let created = metadata.created.unwrap_or(i64::MAX);
         Self { created, name: format!("{}/{}", metadata.namespace, metadata.name).into() }
     }

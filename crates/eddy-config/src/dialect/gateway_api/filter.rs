@@ -12,12 +12,12 @@ use super::matching::path_fault;
 use super::route::{BackendRef, RouteKind, counted, word_of};
 use super::spec::{CorsSpec, FilterSpec, HeadersSpec, MirrorSpec, NewPathSpec, RedirectSpec};
 use crate::dialect::kubernetes::ApiText;
-use crate::problem::{Place, Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::Spanned;
 
 /// The filters of a rule, made ready.
 #[derive(Debug, Default)]
-pub(super) struct Filters {
+pub(super) struct RouteFilters {
     /// Changes of the request's fields.
     pub(super) request_edits: FieldEdits,
     /// Changes of the response's fields.
@@ -35,7 +35,7 @@ pub(super) struct Filters {
     /// Whether one of them is none that eddy has: requests are then answered 500.
     pub(super) is_unserved: bool,
     /// Where one stands that does not change fields.
-    pub(super) other_place: Option<Place>,
+    pub(super) other_place: Option<SourceSpan>,
 }
 
 /// An answer that sends the client elsewhere.
@@ -59,7 +59,7 @@ pub(super) struct NewPath {
     /// The path.
     pub(super) rewrite: PathRewrite,
     /// Where it is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// A copy of requests that goes elsewhere.
@@ -73,9 +73,9 @@ pub(super) struct RouteMirror {
     pub(super) denominator: u32,
 }
 
-impl Filters {
+impl RouteFilters {
     /// Where a prefix is replaced, if one is.
-    pub(super) fn prefix_place(&self) -> Option<Place> {
+    pub(super) fn prefix_place(&self) -> Option<SourceSpan> {
         let of_redirect = self.redirect.as_ref().and_then(|redirect| redirect.path.as_ref());
         let paths = [self.path.as_ref(), of_redirect].into_iter().flatten();
         paths.filter(|path| matches!(path.rewrite, PathRewrite::Prefix(_))).map(|path| path.place).next()
@@ -84,15 +84,15 @@ impl Filters {
 
 /// Reads filters; what is wrong with them goes to `report`.
 pub(super) fn read_filters(
-    specs: Option<At<Vec<At<FilterSpec>>>>,
+    specs: Option<Spanned<Vec<Spanned<FilterSpec>>>>,
     kind: RouteKind,
     namespace: &Arc<str>,
-    report: &mut Report,
-) -> Filters {
-    let mut filters = Filters::default();
+    report: &mut ProblemReport,
+) -> RouteFilters {
+    let mut filters = RouteFilters::default();
     let mut seen: Vec<&'static str> = Vec::new();
     let (mut has_redirect, mut has_rewrite) = (false, false);
-    for At { value: spec, place } in counted(specs, 16, "filters", report) {
+    for Spanned { value: spec, place } in counted(specs, 16, "filters", report) {
         let Some(written) = &spec.kind else { continue };
         let kinds: &[&'static str] = match kind {
             RouteKind::Http => HTTP_KINDS,
@@ -119,16 +119,16 @@ pub(super) fn read_filters(
     filters
 }
 
-impl Filters {
+impl RouteFilters {
     /// Takes a filter; whether it has what its type needs.
     fn take(
         &mut self,
         name: &'static str,
         spec: FilterSpec,
-        place: Place,
+        place: SourceSpan,
         kind: RouteKind,
         namespace: &Arc<str>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> bool {
         let is_there = match name {
             "RequestHeaderModifier" => {
@@ -166,9 +166,9 @@ impl Filters {
 }
 
 /// Changes of fields, in the order of the API: what is set, added, removed.
-fn edits(spec: HeadersSpec, report: &mut Report) -> FieldEdits {
+fn edits(spec: HeadersSpec, report: &mut ProblemReport) -> FieldEdits {
     let mut edits = FieldEdits::new();
-    let note = |outcome: Result<(), eddy_http::EditFault>, place: Place, report: &mut Report| {
+    let note = |outcome: Result<(), eddy_http::EditFault>, place: SourceSpan, report: &mut ProblemReport| {
         if let Err(fault) = outcome {
             report.error(place, fault.to_string());
         }
@@ -176,11 +176,11 @@ fn edits(spec: HeadersSpec, report: &mut Report) -> FieldEdits {
     for name in counted(spec.remove, 16, "names", report) {
         note(edits.remove(&name.value.0), name.place, report);
     }
-    for At { value: field, place } in counted(spec.set, 16, "fields", report) {
+    for Spanned { value: field, place } in counted(spec.set, 16, "fields", report) {
         let (Some(name), Some(value)) = (field.name, field.value) else { continue };
         note(edits.set(&name.value.0, &value.value.0), place, report);
     }
-    for At { value: field, place } in counted(spec.add, 16, "fields", report) {
+    for Spanned { value: field, place } in counted(spec.add, 16, "fields", report) {
         let (Some(name), Some(value)) = (field.name, field.value) else { continue };
         note(edits.add(&name.value.0, &value.value.0), place, report);
     }
@@ -191,7 +191,7 @@ fn read_mirror(
     spec: MirrorSpec,
     kind: RouteKind,
     namespace: &Arc<str>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<RouteMirror> {
     let backend = BackendRef::of(spec.backend?, kind, namespace, report)?;
     if let (Some(percent), Some(_)) = (&spec.percent, &spec.fraction) {
@@ -199,7 +199,7 @@ fn read_mirror(
     }
     let (numerator, denominator) = match (spec.percent, spec.fraction) {
         (Some(percent), _) => (percent.value.to_u32(), 100),
-        (None, Some(At { value: fraction, place })) => {
+        (None, Some(Spanned { value: fraction, place })) => {
             let numerator = fraction.numerator?.value.to_u32();
             let denominator = fraction.denominator.map_or(100, |denominator| denominator.value.to_u32());
             if numerator > denominator {
@@ -212,10 +212,10 @@ fn read_mirror(
     Some(RouteMirror { backend, numerator, denominator })
 }
 
-fn read_redirect(spec: RedirectSpec, report: &mut Report) -> RouteRedirect {
+fn read_redirect(spec: RedirectSpec, report: &mut ProblemReport) -> RouteRedirect {
     let status = spec.status.as_ref().map_or(302, |status| status.value.to_u16());
     if !matches!(status, 301 | 302 | 303 | 307 | 308) {
-        let place = spec.status.as_ref().map_or_else(Place::default, |status| status.place);
+        let place = spec.status.as_ref().map_or_else(SourceSpan::default, |status| status.place);
         report.error(
             place,
             format!("`{status}` is no status of a redirect: expected 301, 302, 303, 307 or 308"),
@@ -231,7 +231,7 @@ fn read_redirect(spec: RedirectSpec, report: &mut Report) -> RouteRedirect {
 }
 
 /// A host without wildcard.
-fn precise_host(text: &At<ApiText>, report: &mut Report) -> Option<Arc<str>> {
+fn precise_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Arc<str>> {
     if let HostPattern::Exact(host) = read_host(text, report)? {
         return Some(host.into());
     }
@@ -239,8 +239,8 @@ fn precise_host(text: &At<ApiText>, report: &mut Report) -> Option<Arc<str>> {
     None
 }
 
-fn new_path(spec: At<NewPathSpec>, report: &mut Report) -> Option<NewPath> {
-    let At { value: NewPathSpec { kind, full, prefix }, place } = spec;
+fn new_path(spec: Spanned<NewPathSpec>, report: &mut ProblemReport) -> Option<NewPath> {
+    let Spanned { value: NewPathSpec { kind, full, prefix }, place } = spec;
     let kind = word_of(&kind?, &["ReplaceFullPath", "ReplacePrefixMatch"], report)?;
     let (mine, other, key) = match kind {
         "ReplaceFullPath" => (full, prefix, "replaceFullPath"),
@@ -249,7 +249,7 @@ fn new_path(spec: At<NewPathSpec>, report: &mut Report) -> Option<NewPath> {
     if let Some(other) = other {
         report.error(other.place, format!("a path of type `{kind}` has the key `{key}` alone"));
     }
-    let Some(At { value: ApiText(text), place: at }) = mine else {
+    let Some(Spanned { value: ApiText(text), place: at }) = mine else {
         report.error(place, format!("a path of type `{kind}` needs the key `{key}`"));
         return None;
     };
@@ -266,7 +266,7 @@ fn new_path(spec: At<NewPathSpec>, report: &mut Report) -> Option<NewPath> {
     Some(NewPath { rewrite, place: at })
 }
 
-fn read_cors(spec: CorsSpec, report: &mut Report) -> CorsConfig {
+fn read_cors(spec: CorsSpec, report: &mut ProblemReport) -> CorsConfig {
     let mut config = CorsConfig::default();
     for origin in spec.origins.into_iter().flat_map(|origins| origins.value) {
         match OriginPattern::parse(&origin.value.0) {
@@ -276,7 +276,7 @@ fn read_cors(spec: CorsSpec, report: &mut Report) -> CorsConfig {
             }
         }
     }
-    let listed = |names: At<Vec<At<ApiText>>>| {
+    let listed = |names: Spanned<Vec<Spanned<ApiText>>>| {
         let names: Vec<Arc<str>> = names.value.into_iter().map(|name| name.value.0).collect();
         if names.iter().any(|name| &**name == "*") { Listed::All } else { Listed::Names(names) }
     };

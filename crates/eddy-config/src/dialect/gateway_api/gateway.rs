@@ -11,21 +11,21 @@ use super::creation_order::CreationOrder;
 use super::host::read_host;
 use super::namespace::From;
 use super::spec::{AddressSpec, AllowedRoutesSpec, GatewaySpec, ListenerSpec, ListenerTlsSpec};
-use super::tls::{Certificates, Shown};
+use super::tls::{Certificates, ListenerCertificates};
 use crate::dialect::kubernetes::Object;
-use crate::problem::{Place, Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::Spanned;
 use crate::value::ObjectName;
 
 /// A Gateway of ours.
 #[derive(Debug)]
-pub(super) struct Gateway {
+pub(super) struct GatewayObject {
     /// Who it is.
     pub(super) name: ObjectName,
     /// Its place among others.
     pub(super) creation_order: CreationOrder,
     /// Its listeners.
-    pub(super) listeners: Vec<Listener>,
+    pub(super) listeners: Vec<GatewayListener>,
     /// The addresses that it names.
     pub(super) addresses: Vec<IpAddr>,
     /// What is wrong with the addresses that it names.
@@ -36,7 +36,7 @@ pub(super) struct Gateway {
 
 /// A listener.
 #[derive(Debug)]
-pub(super) struct Listener {
+pub(super) struct GatewayListener {
     /// Its name.
     pub(super) name: Arc<str>,
     /// The hosts it is for.
@@ -46,7 +46,7 @@ pub(super) struct Listener {
     /// What is spoken there.
     pub(super) protocol: Arc<str>,
     /// What it shows, where that is HTTPS.
-    pub(super) tls: Option<Shown>,
+    pub(super) tls: Option<ListenerCertificates>,
     /// The namespaces whose routes may attach.
     pub(super) from: From,
     /// Whether routes of each kind may attach.
@@ -60,7 +60,7 @@ pub(super) struct Listener {
     /// How many routes are attached.
     pub(super) attached: u32,
     /// Where it is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// Why a listener is not served.
@@ -82,10 +82,10 @@ pub(super) enum ListenerFault {
 pub(super) fn read_gateways(
     certificates: Certificates<'_, '_, '_>,
     classes: &[Class],
-    report: &mut Report,
-) -> Vec<Gateway> {
+    report: &mut ProblemReport,
+) -> Vec<GatewayObject> {
     let manifests = certificates.manifests;
-    let mut gateways: Vec<Gateway> = Vec::new();
+    let mut gateways: Vec<GatewayObject> = Vec::new();
     for object in manifests.objects.of(GROUP, "Gateway") {
         let Some(spec) = object.needed_part::<GatewaySpec>("spec", report) else { continue };
         let Some(class) = &spec.value.class else { continue };
@@ -101,19 +101,19 @@ pub(super) fn read_gateways(
             report.warning(class.place, message).hint(hint);
             continue;
         }
-        gateways.push(Gateway::of(object, spec.value, known, certificates, report));
+        gateways.push(GatewayObject::of(object, spec.value, known, certificates, report));
     }
     gateways.sort_by(|a, b| a.creation_order.cmp(&b.creation_order));
     gateways
 }
 
-impl Gateway {
+impl GatewayObject {
     fn of(
         object: &Object<'_>,
         spec: GatewaySpec,
         class: Option<&Class>,
         certificates: Certificates<'_, '_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Self {
         let mut gateway = Self {
             name: ObjectName::of(&object.metadata),
@@ -121,7 +121,7 @@ impl Gateway {
             listeners: Vec::new(),
             addresses: Vec::new(),
             address_fault: None,
-            parameters_fault: class.and_then(Class::told),
+            parameters_fault: class.and_then(Class::fault_message),
         };
         let parameters = spec.infrastructure.and_then(|infrastructure| infrastructure.value.parameters);
         if let Some(parameters) = parameters {
@@ -137,14 +137,14 @@ impl Gateway {
                 report.error(place, format!("a Gateway has 1 to {LISTENERS_MAX} listeners"));
             }
             for listener in listeners {
-                let listener = Listener::of(listener, &gateway, certificates, report);
+                let listener = GatewayListener::of(listener, &gateway, certificates, report);
                 gateway.listeners.extend(listener);
             }
         }
         gateway
     }
 
-    fn address(&mut self, address: At<AddressSpec>, report: &mut Report) {
+    fn address(&mut self, address: Spanned<AddressSpec>, report: &mut ProblemReport) {
         let AddressSpec { kind, value } = address.value;
         let kind = kind.map_or_else(|| "IPAddress".into(), |kind| kind.value.0);
         let Some(value) = value else { return };
@@ -164,14 +164,14 @@ impl Gateway {
     }
 }
 
-impl Listener {
+impl GatewayListener {
     fn of(
-        spec: At<ListenerSpec>,
-        gateway: &Gateway,
+        spec: Spanned<ListenerSpec>,
+        gateway: &GatewayObject,
         certificates: Certificates<'_, '_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<Self> {
-        let At { value: spec, place } = spec;
+        let Spanned { value: spec, place } = spec;
         let (name, port, protocol) = (spec.name?, spec.port?.value.to_u16(), spec.protocol?);
         let hostname = match &spec.hostname {
             Some(hostname) if !hostname.value.0.is_empty() => read_host(hostname, report)?,
@@ -250,7 +250,7 @@ impl Listener {
     }
 }
 
-impl Listener {
+impl GatewayListener {
     /// The kinds of routes that may attach.
     pub(super) fn supported_kinds(&self) -> Vec<&'static str> {
         let kinds = [(self.takes_http, "HTTPRoute"), (self.takes_grpc, "GRPCRoute")];
@@ -259,7 +259,12 @@ impl Listener {
 }
 
 /// Says why a protocol is not served.
-fn note_protocol(protocol: &str, tls: Option<&At<ListenerTlsSpec>>, place: Place, report: &mut Report) {
+fn note_protocol(
+    protocol: &str,
+    tls: Option<&Spanned<ListenerTlsSpec>>,
+    place: SourceSpan,
+    report: &mut ProblemReport,
+) {
     let mode = tls.and_then(|tls| tls.value.mode.as_ref()).map(|mode| &*mode.value.0);
     if let ("TLS", Some("Passthrough")) = (protocol, mode) {
         report

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::GROUP;
 use super::spec::ReferenceGrantSpec;
 use crate::dialect::kubernetes::Manifests;
-use crate::problem::Report;
+use crate::problem::ProblemReport;
 use crate::value::ObjectName;
 
 /// All that is granted.
@@ -27,7 +27,7 @@ struct Grant {
 
 impl Grants {
     /// Reads the ReferenceGrants; what is wrong with them goes to `report`.
-    pub(super) fn read(manifests: &Manifests<'_, '_>, report: &mut Report) -> Self {
+    pub(super) fn read(manifests: &Manifests<'_, '_>, report: &mut ProblemReport) -> Self {
         let mut grants = Self::default();
         for object in manifests.objects.of(GROUP, "ReferenceGrant") {
             let Some(spec) = object.needed_part::<ReferenceGrantSpec>("spec", report) else { continue };

@@ -3,11 +3,11 @@
 use eddy_route::HostPattern;
 
 use crate::dialect::kubernetes::{ApiText, name_fault};
-use crate::problem::{Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, shown};
+use crate::read::Spanned;
 
 /// A hostname as the API takes it; one that is none is noted.
-pub(super) fn read_host(text: &At<ApiText>, report: &mut Report) -> Option<HostPattern> {
+pub(super) fn read_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<HostPattern> {
     let written = &*text.value.0;
     let (name, is_wildcard) = match written.strip_prefix("*.") {
         Some(name) => (name, true),

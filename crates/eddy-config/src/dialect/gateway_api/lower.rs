@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use eddy_route::{Claim, Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule};
+use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, RouteTable, Rule, SourceLocation};
 
 use super::GROUP;
 use super::action::{ActionMaker, Entrance, RuleDone, respond};
@@ -11,27 +11,29 @@ use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
 use super::backend_tls::BackendTls;
 use super::class::{class_statuses, read_classes};
 use super::condition::{gateway_statuses, route_statuses};
-use super::gateway::{Gateway, ListenerFault, read_gateways};
+use super::gateway::{GatewayObject, ListenerFault, read_gateways};
 use super::grant::Grants;
 use super::host::host_text;
 use super::reference::References;
-use super::route::{Route, RouteKind, RouteMatch, RouteRule};
+use super::route::{GatewayRoute, RouteKind, RouteMatch, RouteRule};
 use super::tls::Certificates;
 use crate::check::{ConditionPlaces, Draft, RulePlaces};
 use crate::config::{Action, ListenAddress};
 use crate::dialect::kubernetes::Manifests;
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceSpan};
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 
 /// Adds what objects of the Gateway API say; what is wrong with them goes to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut Report) {
+pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
     let grants = Grants::read(manifests, report);
     let certificates = Certificates { manifests, grants: &grants, sources: draft.sources };
     let classes = read_classes(manifests, report);
     let mut gateways = read_gateways(certificates, &classes, report);
-    let mut routes: Vec<Route> = Vec::new();
+    let mut routes: Vec<GatewayRoute> = Vec::new();
     for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
-        routes.extend(manifests.objects.of(GROUP, name).filter_map(|object| Route::of(object, kind, report)));
+        routes.extend(
+            manifests.objects.of(GROUP, name).filter_map(|object| GatewayRoute::of(object, kind, report)),
+        );
     }
     routes.sort_by(|a, b| a.creation_order.cmp(&b.creation_order).then(a.kind.name().cmp(b.kind.name())));
     let sockets = sockets(&mut gateways, manifests, report);
@@ -50,8 +52,14 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     let references = References { manifests, grants: &grants, tls: &tls, calls };
     let faults: Vec<_> = routes.iter().map(|route| references.faults(route, report)).collect();
     let maker = ActionMaker { references, cors: None };
-    let mut lowering =
-        Lowering { routes: &routes, gateways: &gateways, attachments: &attachments, maker, draft, report };
+    let mut lowering = GatewayTableBuilder {
+        routes: &routes,
+        gateways: &gateways,
+        attachments: &attachments,
+        maker,
+        draft,
+        report,
+    };
     for (address, listeners) in &sockets {
         lowering.table(address, listeners);
     }
@@ -70,9 +78,9 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
 /// The addresses that are listened on, each with its listeners; of two listeners for the same host, that of the older
 /// Gateway has it.
 fn sockets(
-    gateways: &mut [Gateway],
+    gateways: &mut [GatewayObject],
     manifests: &Manifests<'_, '_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Vec<(ListenAddress, Vec<ListenerId>)> {
     let mut sockets: BTreeMap<ListenAddress, Vec<ListenerId>> = BTreeMap::new();
     for number in 0..gateways.len() {
@@ -134,16 +142,16 @@ fn sockets(
 }
 
 /// Makes tables of what is attached.
-struct Lowering<'a, 'm, 'o, 't, 'd, 's> {
-    routes: &'a [Route],
-    gateways: &'a [Gateway],
+struct GatewayTableBuilder<'a, 'm, 'o, 't, 'd, 's> {
+    routes: &'a [GatewayRoute],
+    gateways: &'a [GatewayObject],
     attachments: &'a [Attachment],
     maker: ActionMaker<'m, 'o, 't>,
     draft: &'a mut Draft<'d, 's>,
-    report: &'a mut Report,
+    report: &'a mut ProblemReport,
 }
 
-impl Lowering<'_, '_, '_, '_, '_, '_> {
+impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
     /// The table of an address.
     fn table(&mut self, address: &ListenAddress, listeners: &[ListenerId]) {
         let Some(first) = listeners.first() else { return };
@@ -157,7 +165,7 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
                 self.route(route, &hosts, entrance, &mut table, &mut places);
             }
         }
-        self.bar(listeners, &mut table, &mut places);
+        self.add_not_found_rules(listeners, &mut table, &mut places);
         let gateway = &self.gateways[first.gateway];
         let name = match listeners {
             [only] => format!(
@@ -239,7 +247,7 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
 
     fn rule(
         &self,
-        route: &Route,
+        route: &GatewayRoute,
         rule: &RouteRule,
         matched: &RouteMatch,
         label: &str,
@@ -256,7 +264,7 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
             query: matched.query.clone(),
             action: done.action,
             rewrite: done.rewrite.clone(),
-            claim: Some(Claim {
+            claim: Some(KubernetesPrecedence {
                 is_grpc: route.kind == RouteKind::Grpc,
                 path_len: matched.path_len,
                 method_len: matched.method_len,
@@ -269,7 +277,12 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
 
     /// Ends the search at the hostname of each listener: what no rule there matches is answered 404, though a listener
     /// for more hosts may have rules that would.
-    fn bar(&mut self, listeners: &[ListenerId], table: &mut RouteTable, places: &mut Vec<RulePlaces>) {
+    fn add_not_found_rules(
+        &mut self,
+        listeners: &[ListenerId],
+        table: &mut RouteTable,
+        places: &mut Vec<RulePlaces>,
+    ) {
         if listeners.len() < 2 {
             return;
         }
@@ -300,8 +313,8 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
         }
     }
 
-    fn origin(&self, place: Place) -> Origin {
+    fn origin(&self, place: SourceSpan) -> SourceLocation {
         let file = self.draft.sources.get(place.source as usize).map(|source| source.path.clone());
-        Origin { file: file.unwrap_or_else(|| "".into()), line: place.line }
+        SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line }
     }
 }

@@ -6,29 +6,29 @@ use super::route::{RouteKind, RouteMatch, counted, test_of, word_of};
 use super::spec::{GrpcMethodSpec, MatchSpec, MethodSpec, PathSpec, ValueSpec};
 use crate::check::ConditionPlaces;
 use crate::dialect::kubernetes::ApiText;
-use crate::problem::{Place, Report, shown};
-use crate::read::{At, Shape, Value, WordInfo};
-use crate::yaml::{Form, Node};
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::{FromNode, Spanned, ValueSchema, WordInfo};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// The ways in which a request can match a rule; one that matches all where none is written.
 pub(super) fn read_matches(
-    specs: Option<At<Vec<At<MatchSpec>>>>,
+    specs: Option<Spanned<Vec<Spanned<MatchSpec>>>>,
     kind: RouteKind,
-    rule: Place,
-    report: &mut Report,
+    rule: SourceSpan,
+    report: &mut ProblemReport,
 ) -> Vec<RouteMatch> {
     let mut matches: Vec<RouteMatch> = counted(specs, 64, "matches", report)
         .into_iter()
         .filter_map(|spec| read_match(spec, kind, report))
         .collect();
     if matches.is_empty() {
-        matches.extend(read_match(At { value: MatchSpec::default(), place: rule }, kind, report));
+        matches.extend(read_match(Spanned { value: MatchSpec::default(), place: rule }, kind, report));
     }
     matches
 }
 
-fn read_match(spec: At<MatchSpec>, kind: RouteKind, report: &mut Report) -> Option<RouteMatch> {
-    let At { value: spec, place } = spec;
+fn read_match(spec: Spanned<MatchSpec>, kind: RouteKind, report: &mut ProblemReport) -> Option<RouteMatch> {
+    let Spanned { value: spec, place } = spec;
     let mut places = ConditionPlaces::default();
     if kind == RouteKind::Grpc {
         for key in [spec.path.as_ref().map(|path| path.place), spec.query.as_ref().map(|query| query.place)]
@@ -42,21 +42,21 @@ fn read_match(spec: At<MatchSpec>, kind: RouteKind, report: &mut Report) -> Opti
     }
     let (mut methods, mut method_len) = (Vec::new(), 0);
     let mut path = (PathPattern::Prefix("/".to_owned()), 1);
-    if let Some(At { value: spec, place }) = spec.path.filter(|_| kind == RouteKind::Http) {
+    if let Some(Spanned { value: spec, place }) = spec.path.filter(|_| kind == RouteKind::Http) {
         places.path = Some(place);
         path = http_path(spec, place, report)?;
     }
     match spec.method {
-        Some(At { value: MethodSpec::Http(name), place }) if kind == RouteKind::Http => {
+        Some(Spanned { value: MethodSpec::Http(name), place }) if kind == RouteKind::Http => {
             places.method = Some(place);
-            methods.push(word_of(&At { value: name, place }, METHODS, report)?.to_owned());
+            methods.push(word_of(&Spanned { value: name, place }, METHODS, report)?.to_owned());
         }
-        Some(At { value: MethodSpec::Grpc(spec), place }) if kind == RouteKind::Grpc => {
+        Some(Spanned { value: MethodSpec::Grpc(spec), place }) if kind == RouteKind::Grpc => {
             places.path = Some(place);
             let (pattern, service_len, own_len) = grpc_path(*spec, place, report)?;
             (path, method_len) = ((pattern, service_len), own_len);
         }
-        Some(At { place, .. }) => {
+        Some(Spanned { place, .. }) => {
             let expected = if kind == RouteKind::Http {
                 "a method such as `GET`"
             } else {
@@ -80,7 +80,7 @@ fn read_match(spec: At<MatchSpec>, kind: RouteKind, report: &mut Report) -> Opti
     Some(RouteMatch { path, path_len, method_len, methods, headers, query, places, place })
 }
 
-fn http_path(spec: PathSpec, place: Place, report: &mut Report) -> Option<(PathPattern, u32)> {
+fn http_path(spec: PathSpec, place: SourceSpan, report: &mut ProblemReport) -> Option<(PathPattern, u32)> {
     let kind = match &spec.kind {
         Some(kind) => word_of(kind, &["PathPrefix", "Exact", "RegularExpression"], report)?,
         None => "PathPrefix",
@@ -126,18 +126,22 @@ pub(super) fn path_fault(text: &str) -> Option<&'static str> {
 }
 
 /// The path of a method of gRPC, `/package.Service/Method`, and the lengths by which it ranks.
-fn grpc_path(spec: GrpcMethodSpec, place: Place, report: &mut Report) -> Option<(PathPattern, u32, u32)> {
+fn grpc_path(
+    spec: GrpcMethodSpec,
+    place: SourceSpan,
+    report: &mut ProblemReport,
+) -> Option<(PathPattern, u32, u32)> {
     let kind = match &spec.kind {
         Some(kind) => word_of(kind, &["Exact", "RegularExpression"], report)?,
         None => "Exact",
     };
-    let is_given = |text: &At<ApiText>| !text.value.0.is_empty();
+    let is_given = |text: &Spanned<ApiText>| !text.value.0.is_empty();
     let (service, method) = (spec.service.filter(is_given), spec.method.filter(is_given));
     if service.is_none() && method.is_none() {
         report.error(place, "a method of gRPC needs `service`, `method` or both");
         return None;
     }
-    let length = |text: &Option<At<ApiText>>| {
+    let length = |text: &Option<Spanned<ApiText>>| {
         text.as_ref().map_or(0, |text| u32::try_from(text.value.0.len()).unwrap_or(u32::MAX))
     };
     let lengths = (length(&service), length(&method));
@@ -161,7 +165,7 @@ fn grpc_path(spec: GrpcMethodSpec, place: Place, report: &mut Report) -> Option<
             (None, None) => return None,
         }
     } else {
-        let part = |text: &Option<At<ApiText>>| {
+        let part = |text: &Option<Spanned<ApiText>>| {
             text.as_ref().map_or_else(|| "[^/]+".to_owned(), |text| format!("(?:{})", text.value.0))
         };
         PathPattern::Regex(format!("/{}/{}", part(&service), part(&method)))
@@ -179,14 +183,14 @@ fn is_grpc_name(text: &str, has_dots: bool) -> bool {
 
 /// Tests of values; of those that stand for one name the first counts.
 fn values(
-    specs: Option<At<Vec<At<ValueSpec>>>>,
+    specs: Option<Spanned<Vec<Spanned<ValueSpec>>>>,
     what: &str,
     is_caseless: bool,
-    places: &mut Vec<Place>,
-    report: &mut Report,
+    places: &mut Vec<SourceSpan>,
+    report: &mut ProblemReport,
 ) -> Vec<ValueMatch> {
     let mut values: Vec<ValueMatch> = Vec::new();
-    for At { value: spec, place } in counted(specs, 16, what, report) {
+    for Spanned { value: spec, place } in counted(specs, 16, what, report) {
         let (Some(name), Some(value)) = (spec.name, spec.value) else { continue };
         let same = |other: &str| {
             if is_caseless { other.eq_ignore_ascii_case(&name.value.0) } else { *other == *name.value.0 }
@@ -204,20 +208,24 @@ fn values(
     values
 }
 
-impl Value for MethodSpec {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+impl FromNode for MethodSpec {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
         match &node.form {
-            Form::Mapping { .. } => GrpcMethodSpec::read(node, report).map(|spec| Self::Grpc(Box::new(spec))),
-            Form::Text { .. } | Form::List(_) | Form::Refused => ApiText::read(node, report).map(Self::Http),
+            YamlNodeKind::Mapping { .. } => {
+                GrpcMethodSpec::read(node, report).map(|spec| Self::Grpc(Box::new(spec)))
+            }
+            YamlNodeKind::Text { .. } | YamlNodeKind::List(_) | YamlNodeKind::Refused => {
+                ApiText::read(node, report).map(Self::Http)
+            }
         }
     }
 
-    fn shape() -> Shape {
-        Shape::Word(WordInfo::text("a method"))
+    fn shape() -> ValueSchema {
+        ValueSchema::Word(WordInfo::text("a method"))
     }
 
-    fn fits(node: &Node<'_>) -> bool {
-        matches!(node.form, Form::Text { .. } | Form::Mapping { .. })
+    fn fits(node: &YamlNode<'_>) -> bool {
+        matches!(node.form, YamlNodeKind::Text { .. } | YamlNodeKind::Mapping { .. })
     }
 }
 

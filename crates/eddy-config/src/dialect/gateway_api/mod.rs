@@ -25,4 +25,4 @@ mod tls;
 pub(crate) use class::CONTROLLER;
 pub(crate) use creation_order::GROUP;
 pub(crate) use lower::add;
-pub use status::{Condition, ObjectStatus, PartStatus};
+pub use status::{ObjectStatus, PartStatus, StatusCondition};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::spec::{NamespacesSpec, SelectorSpec};
 use crate::dialect::kubernetes::Manifests;
-use crate::problem::{Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, shown};
+use crate::read::Spanned;
 
 /// The namespaces whose routes may attach.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ enum LabelTestKind {
 
 impl From {
     /// Whether routes of a namespace may attach.
-    pub(super) fn takes(&self, namespace: &str, own: &str, manifests: &Manifests<'_, '_>) -> bool {
+    pub(super) fn allows_namespace(&self, namespace: &str, own: &str, manifests: &Manifests<'_, '_>) -> bool {
         match self {
             Self::All => true,
             Self::Same => namespace == own,
@@ -60,8 +60,10 @@ impl From {
     }
 
     /// What a listener says; what is wrong goes to `report`.
-    pub(super) fn of(spec: Option<At<NamespacesSpec>>, report: &mut Report) -> Self {
-        let Some(At { value: NamespacesSpec { from, selector }, place }) = spec else { return Self::Same };
+    pub(super) fn of(spec: Option<Spanned<NamespacesSpec>>, report: &mut ProblemReport) -> Self {
+        let Some(Spanned { value: NamespacesSpec { from, selector }, place }) = spec else {
+            return Self::Same;
+        };
         match from.as_ref().map(|from| &*from.value.0) {
             Some("Same") | None => Self::Same,
             Some("All") => Self::All,
@@ -82,13 +84,14 @@ impl From {
     }
 }
 
-fn tests_of(spec: SelectorSpec, report: &mut Report) -> Vec<LabelTest> {
+fn tests_of(spec: SelectorSpec, report: &mut ProblemReport) -> Vec<LabelTest> {
     let mut tests = Vec::new();
     for entry in spec.labels.into_iter().flat_map(|labels| labels.value.0) {
         let Some(value) = entry.value else { continue };
         tests.push(LabelTest { key: entry.name.value.0, kind: LabelTestKind::In(vec![value.value.0]) });
     }
-    for At { value: expression, .. } in spec.expressions.into_iter().flat_map(|expressions| expressions.value)
+    for Spanned { value: expression, .. } in
+        spec.expressions.into_iter().flat_map(|expressions| expressions.value)
     {
         let (Some(key), Some(operator)) = (expression.key, expression.operator) else { continue };
         let values = expression

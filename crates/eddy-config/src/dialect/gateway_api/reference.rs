@@ -6,9 +6,9 @@ use eddy_upstream::LinkProtocol;
 
 use super::backend_tls::BackendTls;
 use super::grant::Grants;
-use super::route::{BackendRef, Route};
+use super::route::{BackendRef, GatewayRoute};
 use crate::dialect::kubernetes::{Backend, Manifests, PortOrName, Unresolved};
-use crate::problem::Report;
+use crate::problem::ProblemReport;
 use crate::value::ObjectName;
 
 /// What of an object's references can't be resolved: a reason of the API, and a message.
@@ -35,7 +35,7 @@ pub(super) struct References<'m, 'o, 't> {
 
 impl References<'_, '_, '_> {
     /// The references of a route that can't be resolved, wherever it is attached; each goes to `report`.
-    pub(super) fn faults(&self, route: &Route, report: &mut Report) -> Vec<RefFault> {
+    pub(super) fn faults(&self, route: &GatewayRoute, report: &mut ProblemReport) -> Vec<RefFault> {
         let mut faults: Vec<RefFault> = Vec::new();
         for backend in route.backends() {
             let Err(fault) = self.resolve(route, backend) else { continue };
@@ -53,7 +53,7 @@ impl References<'_, '_, '_> {
     ///
     /// # Errors
     /// Why it leads nowhere.
-    pub(super) fn resolve(&self, route: &Route, backend: &BackendRef) -> Result<Backend, RefFault> {
+    pub(super) fn resolve(&self, route: &GatewayRoute, backend: &BackendRef) -> Result<Backend, RefFault> {
         let service = &backend.service;
         let what = format!("the Service `{}/{}`", service.namespace, service.name);
         let fail = |reason: &'static str, message: String| Err(RefFault { reason, message });

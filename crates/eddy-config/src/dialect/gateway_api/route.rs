@@ -8,14 +8,14 @@ use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
 
 use super::GROUP;
 use super::creation_order::CreationOrder;
-use super::filter::{Filters, read_filters};
+use super::filter::{RouteFilters, read_filters};
 use super::host::read_host;
 use super::matching::read_matches;
 use super::spec::{BackendSpec, ParentSpec, RouteSpec, RuleSpec, TimeoutsSpec};
 use crate::check::ConditionPlaces;
 use crate::dialect::kubernetes::{ApiText, Object};
-use crate::problem::{Place, Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::Spanned;
 use crate::value::ObjectName;
 
 /// What routes carry.
@@ -29,7 +29,7 @@ pub(super) enum RouteKind {
 
 /// A route.
 #[derive(Debug)]
-pub(super) struct Route {
+pub(super) struct GatewayRoute {
     /// What it carries.
     pub(super) kind: RouteKind,
     /// Who it is.
@@ -43,7 +43,7 @@ pub(super) struct Route {
     /// Its rules.
     pub(super) rules: Vec<RouteRule>,
     /// Where it is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// What a route attaches to.
@@ -56,7 +56,7 @@ pub(super) struct Parent {
     /// The port, if one is named.
     pub(super) port: Option<u16>,
     /// Where it is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// A rule of a route.
@@ -67,7 +67,7 @@ pub(super) struct RouteRule {
     /// The ways in which a request can match.
     pub(super) matches: Vec<RouteMatch>,
     /// What is done to requests and responses.
-    pub(super) filters: Filters,
+    pub(super) filters: RouteFilters,
     /// Where requests go.
     pub(super) backends: Vec<BackendRef>,
     /// Longest time of the exchange; `None` for no limit of the rule's own.
@@ -75,7 +75,7 @@ pub(super) struct RouteRule {
     /// Longest time of an attempt.
     pub(super) attempt_timeout: Option<Duration>,
     /// Where it is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// One way in which a request can match.
@@ -96,7 +96,7 @@ pub(super) struct RouteMatch {
     /// Where all that is written.
     pub(super) places: ConditionPlaces,
     /// Where the match is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// Where requests go.
@@ -115,7 +115,7 @@ pub(super) struct BackendRef {
     /// Changes of the response's fields.
     pub(super) response_edits: FieldEdits,
     /// Where it is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 impl RouteKind {
@@ -136,9 +136,9 @@ impl RouteKind {
     }
 }
 
-impl Route {
+impl GatewayRoute {
     /// Reads a route; what is wrong with it goes to `report`.
-    pub(super) fn of(object: &Object<'_>, kind: RouteKind, report: &mut Report) -> Option<Self> {
+    pub(super) fn of(object: &Object<'_>, kind: RouteKind, report: &mut ProblemReport) -> Option<Self> {
         let spec: RouteSpec = object.needed_part("spec", report)?.value;
         let namespace = &object.metadata.namespace;
         let mut route = Self {
@@ -173,7 +173,7 @@ impl Route {
         if !is_given {
             // The API gives a route without rules one for every request, which then has no backends.
             route.rules.push(RouteRule::of(
-                At { value: RuleSpec::default(), place: object.place },
+                Spanned { value: RuleSpec::default(), place: object.place },
                 kind,
                 1,
                 namespace,
@@ -184,7 +184,7 @@ impl Route {
     }
 }
 
-impl Route {
+impl GatewayRoute {
     /// Every reference to where requests go, or copies of them.
     pub(super) fn backends(&self) -> impl Iterator<Item = &BackendRef> {
         self.rules.iter().flat_map(|rule| {
@@ -194,8 +194,8 @@ impl Route {
 }
 
 impl Parent {
-    fn of(spec: At<ParentSpec>, namespace: &Arc<str>, report: &mut Report) -> Option<Self> {
-        let At { value: spec, place } = spec;
+    fn of(spec: Spanned<ParentSpec>, namespace: &Arc<str>, report: &mut ProblemReport) -> Option<Self> {
+        let Spanned { value: spec, place } = spec;
         let is_gateway = spec.group.as_ref().is_none_or(|group| &*group.value.0 == GROUP)
             && spec.kind.as_ref().is_none_or(|kind| &*kind.value.0 == "Gateway");
         let name = spec.name?;
@@ -219,13 +219,13 @@ impl Parent {
 
 impl RouteRule {
     fn of(
-        spec: At<RuleSpec>,
+        spec: Spanned<RuleSpec>,
         kind: RouteKind,
         number: usize,
         namespace: &Arc<str>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Self {
-        let At { value: spec, place } = spec;
+        let Spanned { value: spec, place } = spec;
         let matches = read_matches(spec.matches, kind, place, report);
         let backends_place = spec.backends.as_ref().map(|backends| backends.place);
         let filters = read_filters(spec.filters, kind, namespace, report);
@@ -256,7 +256,7 @@ impl RouteRule {
         {
             report.error(at, "`backendRequest` is longer than `request`");
         }
-        let effective = |written: Option<(Option<Duration>, Place)>| {
+        let effective = |written: Option<(Option<Duration>, SourceSpan)>| {
             written.and_then(|(time, _)| time).filter(|time| !time.is_zero())
         };
         Self {
@@ -274,12 +274,12 @@ impl RouteRule {
 impl BackendRef {
     /// Reads where requests go; what is wrong with it goes to `report`.
     pub(super) fn of(
-        spec: At<BackendSpec>,
+        spec: Spanned<BackendSpec>,
         kind: RouteKind,
         namespace: &Arc<str>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<Self> {
-        let At { value: spec, place } = spec;
+        let Spanned { value: spec, place } = spec;
         let name = spec.name?;
         let group = spec.group.map_or_else(|| "".into(), |group| group.value.0);
         let written = spec.kind.map_or_else(|| "Service".into(), |kind| kind.value.0);
@@ -314,12 +314,12 @@ impl BackendRef {
 
 /// The elements of a list, which has at most so many.
 pub(super) fn counted<T>(
-    list: Option<At<Vec<At<T>>>>,
+    list: Option<Spanned<Vec<Spanned<T>>>>,
     most: usize,
     what: &str,
-    report: &mut Report,
-) -> Vec<At<T>> {
-    let Some(At { value: list, place }) = list else { return Vec::new() };
+    report: &mut ProblemReport,
+) -> Vec<Spanned<T>> {
+    let Some(Spanned { value: list, place }) = list else { return Vec::new() };
     if list.len() > most {
         report.error(place, format!("{} {what} are too many: the API takes {most}", list.len()));
     }
@@ -327,7 +327,7 @@ pub(super) fn counted<T>(
 }
 
 /// A duration as the Gateway API writes it: up to four numbers of up to five digits, each with its unit (GEP-2257).
-fn duration(text: &At<ApiText>, report: &mut Report) -> Option<Duration> {
+fn duration(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Duration> {
     let parsed = parse_duration(&text.value.0);
     if parsed.is_none() {
         let message = format!("`{}` is no duration of the Gateway API", shown(&text.value.0));
@@ -356,9 +356,9 @@ fn parse_duration(text: &str) -> Option<Duration> {
 
 /// One of few words, by its place among them; another is noted.
 pub(super) fn word_of(
-    text: &At<ApiText>,
+    text: &Spanned<ApiText>,
     words: &[&'static str],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<&'static str> {
     let found = words.iter().find(|word| ***word == *text.value.0).copied();
     if found.is_none() {
@@ -374,7 +374,7 @@ pub(super) fn word_of(
 }
 
 /// A test of a value, whole for expressions.
-pub(super) fn test_of(kind: Option<&At<ApiText>>, value: &str, report: &mut Report) -> ValueTest {
+pub(super) fn test_of(kind: Option<&Spanned<ApiText>>, value: &str, report: &mut ProblemReport) -> ValueTest {
     match kind.and_then(|kind| word_of(kind, &["Exact", "RegularExpression"], report)) {
         Some("RegularExpression") => ValueTest::Regex(value.to_owned()),
         Some(_) | None => ValueTest::Exact(value.to_owned()),

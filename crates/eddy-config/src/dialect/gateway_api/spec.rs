@@ -1,13 +1,13 @@
 //! The specs of the objects of the Gateway API, as written.
 
 use crate::dialect::kubernetes::{ApiText, Label};
-use crate::read::{At, Named};
+use crate::read::{NamedMap, Spanned};
 use crate::value::Number;
 
 /// A port.
 pub(super) type Port = Number<1, 65_535>;
 /// A part of a whole.
-pub(super) type Part = Number<0, 2_147_483_647>;
+pub(super) type FractionPart = Number<0, 2_147_483_647>;
 
 object! {
     /// A class of Gateways.
@@ -46,9 +46,9 @@ object! {
         /// Its class.
         required class "gatewayClassName": ApiText;
         /// What it listens on.
-        required listeners "listeners": Vec<At<ListenerSpec>>;
+        required listeners "listeners": Vec<Spanned<ListenerSpec>>;
         /// The addresses it listens on.
-        optional addresses "addresses": Vec<At<AddressSpec>>;
+        optional addresses "addresses": Vec<Spanned<AddressSpec>>;
         /// What else it is made of.
         optional infrastructure "infrastructure": InfrastructureSpec;
         refused "allowedListeners" "ListenerSets are not read";
@@ -91,9 +91,9 @@ object! {
         /// `Terminate` or `Passthrough`.
         optional mode "mode": ApiText;
         /// The Secrets with its certificates.
-        optional certificates "certificateRefs": Vec<At<SecretRefSpec>>;
+        optional certificates "certificateRefs": Vec<Spanned<SecretRefSpec>>;
         /// What implementations add.
-        optional options "options": Named<Label, ApiText>;
+        optional options "options": NamedMap<Label, ApiText>;
         refused "frontendValidation" "clients are asked for no certificates so far";
     }
 }
@@ -116,7 +116,7 @@ object! {
     /// How a Service is spoken to over TLS.
     BackendTlsPolicySpec as "the spec of a BackendTLSPolicy" {
         /// The Services.
-        required targets "targetRefs": Vec<At<PolicyTargetSpec>>;
+        required targets "targetRefs": Vec<Spanned<PolicyTargetSpec>>;
         /// What endpoints have to show.
         required validation "validation": BackendValidationSpec;
         refused "options" "TLS is 1.2 or newer, with the suites that are safe";
@@ -141,13 +141,13 @@ object! {
     /// What endpoints have to show.
     BackendValidationSpec as "validation of a BackendTLSPolicy" {
         /// The ConfigMaps with the authorities.
-        optional authorities "caCertificateRefs": Vec<At<AuthoritiesRefSpec>>;
+        optional authorities "caCertificateRefs": Vec<Spanned<AuthoritiesRefSpec>>;
         /// `System` for those of the machine.
         optional well_known "wellKnownCACertificates": ApiText;
         /// What endpoints are asked for, and have to show.
         required hostname "hostname": ApiText;
         /// What certificates have to be for instead.
-        optional names "subjectAltNames": Vec<At<AltNameSpec>>;
+        optional names "subjectAltNames": Vec<Spanned<AltNameSpec>>;
     }
 }
 
@@ -180,7 +180,7 @@ object! {
         /// From which namespaces.
         optional namespaces "namespaces": NamespacesSpec;
         /// Of which kinds.
-        optional kinds "kinds": Vec<At<KindSpec>>;
+        optional kinds "kinds": Vec<Spanned<KindSpec>>;
     }
 }
 
@@ -198,9 +198,9 @@ object! {
     /// Labels that a namespace must have.
     SelectorSpec as "a selector" {
         /// Labels and their values.
-        optional labels "matchLabels": Named<Label, ApiText>;
+        optional labels "matchLabels": NamedMap<Label, ApiText>;
         /// What else must hold of labels.
-        optional expressions "matchExpressions": Vec<At<ExpressionSpec>>;
+        optional expressions "matchExpressions": Vec<Spanned<ExpressionSpec>>;
     }
 }
 
@@ -212,7 +212,7 @@ object! {
         /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
         required operator "operator": ApiText;
         /// Values of it.
-        optional values "values": Vec<At<ApiText>>;
+        optional values "values": Vec<Spanned<ApiText>>;
     }
 }
 
@@ -230,11 +230,11 @@ object! {
     /// An HTTPRoute or GRPCRoute; the rules are read as the kind has them.
     RouteSpec as "the spec of a route" {
         /// What it attaches to.
-        optional parents "parentRefs": Vec<At<ParentSpec>>;
+        optional parents "parentRefs": Vec<Spanned<ParentSpec>>;
         /// The hosts it is for; any where there is none.
-        optional hostnames "hostnames": Vec<At<ApiText>>;
+        optional hostnames "hostnames": Vec<Spanned<ApiText>>;
         /// Its rules.
-        optional rules "rules": Vec<At<RuleSpec>>;
+        optional rules "rules": Vec<Spanned<RuleSpec>>;
         passed "useDefaultGateways";
     }
 }
@@ -263,11 +263,11 @@ object! {
         /// Its name.
         optional name "name": ApiText;
         /// What a request must be like, in one of these ways.
-        optional matches "matches": Vec<At<MatchSpec>>;
+        optional matches "matches": Vec<Spanned<MatchSpec>>;
         /// What is done to requests and responses.
-        optional filters "filters": Vec<At<FilterSpec>>;
+        optional filters "filters": Vec<Spanned<FilterSpec>>;
         /// Where requests go.
-        optional backends "backendRefs": Vec<At<BackendSpec>>;
+        optional backends "backendRefs": Vec<Spanned<BackendSpec>>;
         /// How long that may take.
         optional timeouts "timeouts": TimeoutsSpec;
         refused "retry" "it is in the experimental channel alone";
@@ -281,9 +281,9 @@ object! {
         /// Its path.
         optional path "path": PathSpec;
         /// Its fields.
-        optional headers "headers": Vec<At<ValueSpec>>;
+        optional headers "headers": Vec<Spanned<ValueSpec>>;
         /// Its parameters.
-        optional query "queryParams": Vec<At<ValueSpec>>;
+        optional query "queryParams": Vec<Spanned<ValueSpec>>;
         /// Its method.
         optional method "method": MethodSpec;
     }
@@ -357,11 +357,11 @@ object! {
     /// Changes of fields.
     HeadersSpec as "changes of fields" {
         /// Fields that are set, replacing others of their names.
-        optional set "set": Vec<At<FieldSpec>>;
+        optional set "set": Vec<Spanned<FieldSpec>>;
         /// Fields that are added.
-        optional add "add": Vec<At<FieldSpec>>;
+        optional add "add": Vec<Spanned<FieldSpec>>;
         /// Names of fields that are removed.
-        optional remove "remove": Vec<At<ApiText>>;
+        optional remove "remove": Vec<Spanned<ApiText>>;
     }
 }
 
@@ -391,7 +391,7 @@ object! {
     /// A share.
     FractionSpec as "a fraction" {
         /// So many.
-        required numerator "numerator": Part;
+        required numerator "numerator": FractionPart;
         /// Of so many.
         optional denominator "denominator": Number<1, 2_147_483_647>;
     }
@@ -439,15 +439,15 @@ object! {
     /// What other origins may do.
     CorsSpec as "cors" {
         /// The origins.
-        optional origins "allowOrigins": Vec<At<ApiText>>;
+        optional origins "allowOrigins": Vec<Spanned<ApiText>>;
         /// Whether credentials may be sent.
         optional credentials "allowCredentials": bool;
         /// The methods.
-        optional methods "allowMethods": Vec<At<ApiText>>;
+        optional methods "allowMethods": Vec<Spanned<ApiText>>;
         /// The fields that may be sent.
-        optional headers "allowHeaders": Vec<At<ApiText>>;
+        optional headers "allowHeaders": Vec<Spanned<ApiText>>;
         /// The fields that may be read.
-        optional exposed "exposeHeaders": Vec<At<ApiText>>;
+        optional exposed "exposeHeaders": Vec<Spanned<ApiText>>;
         /// How long that may be remembered, seconds.
         optional max_age "maxAge": Number<1, 2_147_483_647>;
     }
@@ -469,7 +469,7 @@ object! {
         /// Its share of the requests.
         optional weight "weight": Number<0, 1_000_000>;
         /// What is done to requests that go there.
-        optional filters "filters": Vec<At<FilterSpec>>;
+        optional filters "filters": Vec<Spanned<FilterSpec>>;
     }
 }
 
@@ -487,9 +487,9 @@ object! {
     /// What objects of other namespaces may refer to.
     ReferenceGrantSpec as "the spec of a ReferenceGrant" {
         /// Whose objects.
-        required from "from": Vec<At<GrantFromSpec>>;
+        required from "from": Vec<Spanned<GrantFromSpec>>;
         /// To what.
-        required to "to": Vec<At<GrantToSpec>>;
+        required to "to": Vec<Spanned<GrantToSpec>>;
     }
 }
 

@@ -25,7 +25,7 @@ pub struct PartStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// What holds or doesn't.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<StatusCondition>,
     /// Of a listener, how many routes are attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached_routes: Option<u32>,
@@ -36,7 +36,7 @@ pub struct PartStatus {
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Condition {
+pub struct StatusCondition {
     /// Its type: `Accepted`, `ResolvedRefs`, `Programmed`, `Conflicted` or `PartiallyInvalid`.
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -49,7 +49,7 @@ pub struct Condition {
     pub message: String,
 }
 
-impl Condition {
+impl StatusCondition {
     /// A condition that holds, for the reason of its own name.
     pub(super) fn holds(kind: &'static str) -> Self {
         Self { kind, status: true, reason: kind, message: String::new() }
@@ -90,7 +90,7 @@ impl fmt::Display for ObjectStatus {
     }
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for StatusCondition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, status, reason, message } = self;
         if *status && reason == kind {

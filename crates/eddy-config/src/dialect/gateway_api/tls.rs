@@ -8,8 +8,8 @@ use super::grant::Grants;
 use super::reference::RefFault;
 use super::spec::{ListenerTlsSpec, SecretRefSpec};
 use crate::dialect::kubernetes::{Manifests, SecretFault};
-use crate::problem::{Report, SourceText, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceText, shown};
+use crate::read::Spanned;
 use crate::tls::CertificateFiles;
 use crate::value::ObjectName;
 
@@ -26,7 +26,7 @@ pub(super) struct Certificates<'m, 'o, 't> {
 
 /// What a listener shows.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct ListenerCertificates {
     /// The certificates that can be had.
     pub(super) certificates: Vec<CertificateFiles>,
     /// Why others can't.
@@ -37,12 +37,12 @@ impl Certificates<'_, '_, '_> {
     /// The certificates of a listener for HTTPS of a Gateway in this namespace; what is wrong goes to `report`.
     pub(super) fn read(
         self,
-        tls: Option<At<ListenerTlsSpec>>,
+        tls: Option<Spanned<ListenerTlsSpec>>,
         namespace: &Arc<str>,
         hostname: &HostPattern,
-        report: &mut Report,
-    ) -> Shown {
-        let mut shown = Shown::default();
+        report: &mut ProblemReport,
+    ) -> ListenerCertificates {
+        let mut shown = ListenerCertificates::default();
         let refs = tls.and_then(|tls| {
             note_mode(&tls, report);
             note_options(&tls, report);
@@ -88,17 +88,17 @@ impl Certificates<'_, '_, '_> {
             return fail("RefNotPermitted", message);
         }
         let found = self.manifests.secrets.certificate(&name, self.sources);
-        found.or_else(|fault: SecretFault| fail("InvalidCertificateRef", fault.told(&name)))
+        found.or_else(|fault: SecretFault| fail("InvalidCertificateRef", fault.message_for(&name)))
     }
 }
 
-impl Shown {
+impl ListenerCertificates {
     fn fail(&mut self, reason: &'static str, message: String) {
         self.fault.get_or_insert(RefFault { reason, message });
     }
 }
 
-fn note_mode(tls: &At<ListenerTlsSpec>, report: &mut Report) {
+fn note_mode(tls: &Spanned<ListenerTlsSpec>, report: &mut ProblemReport) {
     let Some(mode) = &tls.value.mode else { return };
     match &*mode.value.0 {
         "Terminate" => {}
@@ -113,7 +113,7 @@ fn note_mode(tls: &At<ListenerTlsSpec>, report: &mut Report) {
     }
 }
 
-fn note_options(tls: &At<ListenerTlsSpec>, report: &mut Report) {
+fn note_options(tls: &Spanned<ListenerTlsSpec>, report: &mut ProblemReport) {
     let Some(options) = tls.value.options.as_ref().filter(|options| !options.value.0.is_empty()) else {
         return;
     };

@@ -6,8 +6,8 @@ use super::model::Ingress;
 use super::nginx::speaks_nginx;
 use super::spec::ClassSpec;
 use crate::dialect::kubernetes::{Object, Objects};
-use crate::problem::{Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, shown};
+use crate::read::Spanned;
 
 /// How an Ingress is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Classes {
 
 impl Classes {
     /// Reads IngressClass objects; what is wrong with them goes to `report`.
-    pub(super) fn read(objects: &Objects<'_>, report: &mut Report) -> Self {
+    pub(super) fn read(objects: &Objects<'_>, report: &mut ProblemReport) -> Self {
         let mut classes = Self { known: HashMap::new(), default: None };
         for object in objects.of("networking.k8s.io", "IngressClass") {
             let Some(flavour) = read_class(object, report) else { continue };
@@ -45,7 +45,7 @@ impl Classes {
     ///
     /// A class that is not there is taken for ingress-nginx' own if it is called `nginx`; an Ingress without a class or of
     /// one that is not there, if it has annotations of that controller.
-    pub(super) fn flavour(&self, ingress: &Ingress, class: Option<&At<String>>) -> Flavour {
+    pub(super) fn controller_flavour(&self, ingress: &Ingress, class: Option<&Spanned<String>>) -> Flavour {
         let known = match class {
             Some(class) => self.known.get(&class.value).copied(),
             None => self.default,
@@ -57,7 +57,7 @@ impl Classes {
     }
 }
 
-fn read_class(object: &Object<'_>, report: &mut Report) -> Option<Flavour> {
+fn read_class(object: &Object<'_>, report: &mut ProblemReport) -> Option<Flavour> {
     let spec = object.needed_part::<ClassSpec>("spec", report)?;
     let controller = spec.value.controller?;
     match &*controller.value.0 {

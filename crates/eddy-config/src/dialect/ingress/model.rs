@@ -1,8 +1,8 @@
 //! An Ingress as it is understood, whatever takes it further.
 
 use crate::dialect::kubernetes::PortOrName;
-use crate::problem::Place;
-use crate::read::At;
+use crate::problem::SourceSpan;
+use crate::read::Spanned;
 
 /// An Ingress.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Ingress {
     /// When it was made, seconds since 1970; objects in files mostly don't say.
     pub(super) created: Option<i64>,
     /// Where its name is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
     pub(super) annotations: Vec<Annotation>,
     /// Where requests go that no path is for.
     pub(super) default_backend: Option<Backend>,
@@ -25,10 +25,10 @@ pub(super) struct Ingress {
 #[derive(Clone, Debug)]
 pub(super) struct HostTls {
     /// The hosts; none for those that the certificate names.
-    pub(super) hosts: Vec<At<String>>,
+    pub(super) hosts: Vec<Spanned<String>>,
     /// The Secret with certificate and key, in the namespace of the Ingress.
-    pub(super) secret: Option<At<String>>,
-    pub(super) place: Place,
+    pub(super) secret: Option<Spanned<String>>,
+    pub(super) place: SourceSpan,
 }
 
 /// An annotation.
@@ -37,24 +37,24 @@ pub(super) struct Annotation {
     pub(super) name: String,
     pub(super) value: String,
     /// Where its value is written.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// The paths of a host.
 #[derive(Clone, Debug)]
 pub(super) struct HostRule {
     /// The host in lower case; none for any.
-    pub(super) host: Option<At<String>>,
+    pub(super) host: Option<Spanned<String>>,
     /// Its paths; none where the rule has no `http`.
     pub(super) paths: Option<Vec<PathRule>>,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// A path and where its requests go.
 #[derive(Clone, Debug)]
 pub(super) struct PathRule {
     /// The path as written; empty for `/`.
-    pub(super) path: At<String>,
+    pub(super) path: Spanned<String>,
     pub(super) kind: PathKind,
     pub(super) backend: Backend,
 }
@@ -76,12 +76,12 @@ pub(super) enum Backend {
     /// A port of a Service.
     Service {
         /// The Service, in the namespace of the Ingress.
-        name: At<String>,
+        name: Spanned<String>,
         /// Its port.
         port: PortOrName,
     },
     /// Something else, which eddy does not know.
-    Resource(Place),
+    Resource(SourceSpan),
 }
 
 impl Ingress {

@@ -1,14 +1,14 @@
 //! Ingresses as the API says: one table in which the longest path of the most specific host wins.
 
-use eddy_route::{Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule};
+use eddy_route::{Dialect, HostPattern, PathPattern, RouteTable, Rule, SourceLocation};
 
 use super::model::{Backend, Ingress, PathKind};
 use super::whole::Addresses;
 use crate::check::{ConditionPlaces, Draft, RulePlaces};
 use crate::config::{Action, ActionKind, Respond};
 use crate::dialect::kubernetes::{Manifests, Unresolved};
-use crate::problem::{Place, Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::Spanned;
 use crate::tls::ListenerTlsConfig;
 use crate::value::ObjectName;
 
@@ -18,17 +18,17 @@ pub(super) fn add_plain(
     addresses: &Addresses,
     manifests: &Manifests<'_, '_>,
     draft: &mut Draft<'_, '_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) {
-    let mut maker = Maker { manifests, draft, rules: Vec::new(), places: Vec::new() };
+    let mut maker = IngressRuleBuilder { manifests, draft, rules: Vec::new(), places: Vec::new() };
     for ingress in ingresses {
         maker.ingress(ingress, report);
     }
-    let Maker { rules, places, .. } = maker;
+    let IngressRuleBuilder { rules, places, .. } = maker;
     let mut table = RouteTable::new("ingress", Dialect::Eddy);
     table.rules = rules;
     let table = draft.table(table, places);
-    let place = ingresses.first().map_or_else(Place::default, |ingress| ingress.place);
+    let place = ingresses.first().map_or_else(SourceSpan::default, |ingress| ingress.place);
     for address in &addresses.plain {
         draft.serve(address.to_string().into(), address, table, place, report);
     }
@@ -38,15 +38,15 @@ pub(super) fn add_plain(
     }
 }
 
-struct Maker<'m, 'd, 'n, 's, 'o, 't> {
+struct IngressRuleBuilder<'m, 'd, 'n, 's, 'o, 't> {
     manifests: &'m Manifests<'o, 't>,
     draft: &'d mut Draft<'n, 's>,
     rules: Vec<Rule>,
     places: Vec<RulePlaces>,
 }
 
-impl Maker<'_, '_, '_, '_, '_, '_> {
-    fn ingress(&mut self, ingress: &Ingress, report: &mut Report) {
+impl IngressRuleBuilder<'_, '_, '_, '_, '_, '_> {
+    fn ingress(&mut self, ingress: &Ingress, report: &mut ProblemReport) {
         for (number, rule) in ingress.rules.iter().enumerate() {
             let host = rule.host.as_ref();
             for (index, path) in rule.paths.iter().flatten().enumerate() {
@@ -79,13 +79,13 @@ impl Maker<'_, '_, '_, '_, '_, '_> {
     fn add(
         &mut self,
         name: String,
-        host: Option<&At<String>>,
-        (path, path_place): (PathPattern, Option<Place>),
+        host: Option<&Spanned<String>>,
+        (path, path_place): (PathPattern, Option<SourceSpan>),
         action: u32,
-        place: Place,
+        place: SourceSpan,
     ) {
         let file = self.draft.sources.get(place.source as usize).map(|source| source.path.clone());
-        let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: place.line };
+        let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line };
         let mut rule = Rule::new(&name, origin);
         rule.hosts = host.map(|host| host_pattern(&host.value)).into_iter().collect();
         rule.path = path;
@@ -100,7 +100,7 @@ impl Maker<'_, '_, '_, '_, '_, '_> {
     }
 
     /// What is done with requests for a backend.
-    fn action(&mut self, ingress: &Ingress, backend: &Backend, report: &mut Report) -> u32 {
+    fn action(&mut self, ingress: &Ingress, backend: &Backend, report: &mut ProblemReport) -> u32 {
         let kind = match backend {
             Backend::Service { name: service, port } => {
                 let name = ObjectName {
@@ -122,7 +122,7 @@ impl Maker<'_, '_, '_, '_, '_, '_> {
 }
 
 /// Says that there is nothing behind a backend.
-pub(super) fn note_unresolved(service: &At<String>, why: Unresolved, report: &mut Report) {
+pub(super) fn note_unresolved(service: &Spanned<String>, why: Unresolved, report: &mut ProblemReport) {
     let what = match why {
         Unresolved::Service => format!("there is no Service `{}` in this namespace", shown(&service.value)),
         Unresolved::Port => format!("the Service `{}` has no such port", shown(&service.value)),

@@ -7,11 +7,14 @@ use eddy_route::HostPattern;
 use super::model::{Annotation, Backend, HostRule, HostTls, Ingress, PathKind, PathRule};
 use super::spec::{BackendSpec, IngressSpec, PathSpec, RuleSpec, ServiceBackendSpec, TlsSpec};
 use crate::dialect::kubernetes::{ApiText, Object, PortOrName};
-use crate::problem::{Place, Report, shown};
-use crate::read::{At, Misfit, Word};
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::{FromScalar, Misfit, Spanned};
 
 /// Reads an Ingress and the name of its class; what is wrong with it goes to `report`.
-pub(super) fn read_ingress(object: &Object<'_>, report: &mut Report) -> (Ingress, Option<At<String>>) {
+pub(super) fn read_ingress(
+    object: &Object<'_>,
+    report: &mut ProblemReport,
+) -> (Ingress, Option<Spanned<String>>) {
     let spec = object.needed_part::<IngressSpec>("spec", report);
     let spec = spec.map_or_else(IngressSpec::default, |spec| spec.value);
     let metadata = &object.metadata;
@@ -24,7 +27,7 @@ pub(super) fn read_ingress(object: &Object<'_>, report: &mut Report) -> (Ingress
     // The older way to name it.
     let class = class.or_else(|| {
         let class = metadata.annotation("kubernetes.io/ingress.class")?;
-        Some(At { value: class.value.to_string(), place: class.place })
+        Some(Spanned { value: class.value.to_string(), place: class.place })
     });
     let has_backend = spec.default_backend.is_some();
     let rules = spec.rules.map_or_else(Vec::new, |rules| rules.value);
@@ -46,8 +49,8 @@ pub(super) fn read_ingress(object: &Object<'_>, report: &mut Report) -> (Ingress
     (ingress, class)
 }
 
-fn read_tls(tls: At<TlsSpec>, report: &mut Report) -> HostTls {
-    let At { value: TlsSpec { hosts, secret }, place } = tls;
+fn read_tls(tls: Spanned<TlsSpec>, report: &mut ProblemReport) -> HostTls {
+    let Spanned { value: TlsSpec { hosts, secret }, place } = tls;
     let hosts = hosts.into_iter().flat_map(|hosts| hosts.value);
     HostTls {
         hosts: hosts.filter_map(|host| check_host(text(host), report)).collect(),
@@ -56,7 +59,7 @@ fn read_tls(tls: At<TlsSpec>, report: &mut Report) -> HostTls {
     }
 }
 
-fn read_rule(rule: At<RuleSpec>, report: &mut Report) -> Option<HostRule> {
+fn read_rule(rule: Spanned<RuleSpec>, report: &mut ProblemReport) -> Option<HostRule> {
     let host = match rule.value.host.map(text).filter(|host| !host.value.is_empty()) {
         Some(host) => Some(check_host(host, report)?),
         None => None,
@@ -67,7 +70,7 @@ fn read_rule(rule: At<RuleSpec>, report: &mut Report) -> Option<HostRule> {
     Some(HostRule { host, paths, place: rule.place })
 }
 
-fn read_path(path: At<PathSpec>, report: &mut Report) -> Option<PathRule> {
+fn read_path(path: Spanned<PathSpec>, report: &mut ProblemReport) -> Option<PathRule> {
     let place = path.place;
     let PathSpec { path, kind, backend } = path.value;
     let kind = kind?;
@@ -82,13 +85,13 @@ fn read_path(path: At<PathSpec>, report: &mut Report) -> Option<PathRule> {
             return None;
         }
     };
-    let path = path.map_or_else(|| At { value: String::new(), place }, text);
+    let path = path.map_or_else(|| Spanned { value: String::new(), place }, text);
     check_path(&path, kind, report)?;
     let backend = read_backend(backend?, report)?;
     Some(PathRule { path, kind, backend })
 }
 
-fn read_backend(backend: At<BackendSpec>, report: &mut Report) -> Option<Backend> {
+fn read_backend(backend: Spanned<BackendSpec>, report: &mut ProblemReport) -> Option<Backend> {
     let BackendSpec { service, resource } = backend.value;
     match (service, resource) {
         (Some(service), None) => read_service(service, report),
@@ -104,9 +107,9 @@ fn read_backend(backend: At<BackendSpec>, report: &mut Report) -> Option<Backend
     }
 }
 
-fn read_service(service: At<ServiceBackendSpec>, report: &mut Report) -> Option<Backend> {
+fn read_service(service: Spanned<ServiceBackendSpec>, report: &mut ProblemReport) -> Option<Backend> {
     let ServiceBackendSpec { name, port } = service.value;
-    let At { value: port, place } = port?;
+    let Spanned { value: port, place } = port?;
     let port = match (port.number, port.name) {
         (Some(number), None) => PortOrName::Number(number.value.to_u16()),
         (None, Some(name)) => PortOrName::Name(name.value.0),
@@ -123,7 +126,7 @@ fn read_service(service: At<ServiceBackendSpec>, report: &mut Report) -> Option<
 }
 
 /// The host as the API takes it: a name in lower case, perhaps with `*.` in front.
-fn check_host(host: At<String>, report: &mut Report) -> Option<At<String>> {
+fn check_host(host: Spanned<String>, report: &mut ProblemReport) -> Option<Spanned<String>> {
     let bare = host.value.strip_prefix("*.").unwrap_or(&host.value);
     let reason = match HostPattern::parse(&host.value) {
         _ if bare.parse::<IpAddr>().is_ok() || bare.starts_with('[') => {
@@ -144,7 +147,7 @@ fn check_host(host: At<String>, report: &mut Report) -> Option<At<String>> {
 }
 
 /// Notes a path that the API does not take.
-fn check_path(path: &At<String>, kind: PathKind, report: &mut Report) -> Option<()> {
+fn check_path(path: &Spanned<String>, kind: PathKind, report: &mut ProblemReport) -> Option<()> {
     let text = path.value.as_str();
     let is_empty = text.is_empty() && kind == PathKind::Implementation;
     if !text.starts_with('/') && !is_empty {
@@ -170,14 +173,14 @@ fn check_path(path: &At<String>, kind: PathKind, report: &mut Report) -> Option<
 }
 
 /// Says where backends that are no Services lead.
-pub(super) fn note_resource(place: Place, report: &mut Report) {
+pub(super) fn note_resource(place: SourceSpan, report: &mut ProblemReport) {
     report
         .objection(place, "eddy serves nothing but Services: a `resource` would have to be known to it")
         .hint("name a `service`, or give `--lenient` to answer 503 there");
 }
 
-fn text(text: At<ApiText>) -> At<String> {
-    At { value: text.value.0.to_string(), place: text.place }
+fn text(text: Spanned<ApiText>) -> Spanned<String> {
+    Spanned { value: text.value.0.to_string(), place: text.place }
 }
 
 /// Longest path.

@@ -1,7 +1,7 @@
 //! Ingresses and their classes as written.
 
 use crate::dialect::kubernetes::ApiText;
-use crate::read::{Any, At};
+use crate::read::{Any, Spanned};
 use crate::value::Number;
 
 object! {
@@ -12,9 +12,9 @@ object! {
         /// Where requests go that no rule is for.
         optional default_backend "defaultBackend": BackendSpec;
         /// The paths, by host.
-        optional rules "rules": Vec<At<RuleSpec>>;
+        optional rules "rules": Vec<Spanned<RuleSpec>>;
         /// Hosts that have a certificate.
-        optional tls "tls": Vec<At<TlsSpec>>;
+        optional tls "tls": Vec<Spanned<TlsSpec>>;
     }
 }
 
@@ -32,7 +32,7 @@ object! {
     /// The paths of a rule.
     HttpSpec as "`http` of an Ingress" {
         /// The paths.
-        required paths "paths": Vec<At<PathSpec>>;
+        required paths "paths": Vec<Spanned<PathSpec>>;
     }
 }
 
@@ -82,7 +82,7 @@ object! {
     /// Hosts that have a certificate.
     TlsSpec as "`tls` of an Ingress" {
         /// The hosts.
-        optional hosts "hosts": Vec<At<ApiText>>;
+        optional hosts "hosts": Vec<Spanned<ApiText>>;
         /// The Secret with certificate and key.
         optional secret "secretName": ApiText;
     }

@@ -2,7 +2,7 @@
 
 use super::model::{HostTls, Ingress};
 use crate::dialect::kubernetes::Secrets;
-use crate::problem::{Report, SourceText};
+use crate::problem::{ProblemReport, SourceText};
 use crate::tls::CertificateFiles;
 use crate::value::ObjectName;
 
@@ -11,7 +11,7 @@ pub(super) fn certificates<'i>(
     ingresses: impl IntoIterator<Item = &'i Ingress>,
     secrets: &Secrets,
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Vec<CertificateFiles> {
     let mut certificates: Vec<CertificateFiles> = Vec::new();
     for ingress in ingresses {
@@ -28,7 +28,7 @@ fn certificate(
     tls: &HostTls,
     secrets: &Secrets,
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<CertificateFiles> {
     let Some(secret) = &tls.secret else {
         report
@@ -46,7 +46,7 @@ fn certificate(
             Some(certificate)
         }
         Err(fault) => {
-            report.objection(secret.place, fault.told(&name)).hint(
+            report.objection(secret.place, fault.message_for(&name)).hint(
                 "put it among the manifests, with `tls.crt` and `tls.key`, or give `--lenient` to do without",
             );
             None

@@ -4,7 +4,7 @@ use eddy_upstream::{EndpointAddress, EndpointConfig};
 
 use super::class::{Classes, Flavour};
 use super::model::{Backend, Ingress};
-use super::nginx::{Wanted, lower};
+use super::nginx::{ServicePortQuery, lower};
 use super::plain::{add_plain, note_unresolved};
 use super::read::{note_resource, read_ingress};
 use super::tls::certificates;
@@ -12,19 +12,19 @@ use crate::check::Draft;
 use crate::config::ListenAddress;
 use crate::dialect::kubernetes::{Backends, Manifests, Unresolved};
 use crate::dialect::nginx::make;
-use crate::problem::Report;
+use crate::problem::ProblemReport;
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 use crate::value::ObjectName;
 
 /// Adds what Ingresses say; what is wrong with them goes to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut Report) {
+pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
     let Manifests { objects, backends, secrets, settings } = manifests;
     let classes = Classes::read(objects, report);
     let (mut plain, mut nginx) = (Vec::new(), Vec::new());
     for object in objects.of("networking.k8s.io", "Ingress") {
         let (ingress, class) = read_ingress(object, report);
         note_unserved(&ingress, report);
-        match classes.flavour(&ingress, class.as_ref()) {
+        match classes.controller_flavour(&ingress, class.as_ref()) {
             Flavour::Plain => plain.push(ingress),
             Flavour::Nginx => nginx.push(ingress),
         }
@@ -47,7 +47,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
 }
 
 /// Notes what eddy does not have of an Ingress of any flavour.
-fn note_unserved(ingress: &Ingress, report: &mut Report) {
+fn note_unserved(ingress: &Ingress, report: &mut ProblemReport) {
     let paths = ingress.rules.iter().filter_map(|rule| rule.paths.as_ref()).flatten();
     for backend in paths.map(|path| &path.backend).chain(&ingress.default_backend) {
         if let Backend::Resource(place) = backend {
@@ -61,10 +61,10 @@ fn add_nginx(
     addresses: &Addresses,
     backends: &Backends,
     draft: &mut Draft<'_, '_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) {
     let mut unresolved = Vec::new();
-    let mut resolve = |wanted: &Wanted<'_>| match endpoints(wanted, backends) {
+    let mut resolve = |wanted: &ServicePortQuery<'_>| match endpoints(wanted, backends) {
         Ok(endpoints) => endpoints,
         Err(why) => {
             unresolved.push((wanted.service.clone(), why));
@@ -91,7 +91,7 @@ fn add_nginx(
 }
 
 /// The endpoints of a port as NGINX writes them.
-fn endpoints(wanted: &Wanted<'_>, backends: &Backends) -> Result<Vec<String>, Unresolved> {
+fn endpoints(wanted: &ServicePortQuery<'_>, backends: &Backends) -> Result<Vec<String>, Unresolved> {
     let name = ObjectName { namespace: wanted.namespace.into(), name: wanted.service.value.as_str().into() };
     let backend = match wanted.port {
         Some(port) => backends.find(&name, port)?,

@@ -12,17 +12,17 @@ use super::policy::{cors, fault, retries, share_of};
 use super::service::HttpRoute;
 use super::spec::{DestinationSpec, RouteDestinationSpec};
 use crate::check::Draft;
-use crate::config::{Action, ActionKind, Mirror, MirrorHost, RuleFilterConfig, Share};
+use crate::config::{Action, ActionKind, Mirror, MirrorHost, RuleFilterConfig, WeightedAction};
 use crate::dialect::envoy::translated;
-use crate::problem::{Place, Report};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::Spanned;
 
 /// What a route does, and how it changes the path.
 #[derive(Clone, Debug)]
-pub(super) struct Done {
+pub(super) struct IstioRouteAction {
     pub(super) action: u32,
     pub(super) rewrite: Option<PathRewrite>,
-    pub(super) rewrite_place: Option<Place>,
+    pub(super) rewrite_place: Option<SourceSpan>,
 }
 
 /// Makes actions of routes.
@@ -48,8 +48,8 @@ impl ActionMaker<'_, '_, '_, '_> {
         route: &HttpRoute,
         port: u16,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
-    ) -> Option<Done> {
+        report: &mut ProblemReport,
+    ) -> Option<IstioRouteAction> {
         let spec = &route.spec;
         let kinds = [spec.redirect.is_some(), spec.direct_response.is_some(), spec.route.is_some()];
         if kinds.iter().filter(|is_there| **is_there).count() != 1 {
@@ -86,7 +86,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         }
         action.request_edits = edits.request.to_field_edits(report);
         action.response_edits = edits.response.to_field_edits(report);
-        Some(Done { action: draft.action(action), rewrite, rewrite_place })
+        Some(IstioRouteAction { action: draft.action(action), rewrite, rewrite_place })
     }
 
     /// Where requests go: one cluster, whose changes join those of the route in `edits`, or several by weight.
@@ -94,19 +94,20 @@ impl ActionMaker<'_, '_, '_, '_> {
     fn forward(
         &self,
         route: &HttpRoute,
-        list: &At<Vec<At<RouteDestinationSpec>>>,
+        list: &Spanned<Vec<Spanned<RouteDestinationSpec>>>,
         around: &Action,
         edits: &mut Edits,
         port: u16,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<ActionKind> {
-        let kind = |at: &At<RouteDestinationSpec>, draft: &mut Draft<'_, '_>, report: &mut Report| {
-            let destination = at.value.destination.as_ref()?;
-            let found = self.cluster(route, destination, port, draft, report);
-            Some(found.map_or_else(unavailable, ActionKind::Cluster))
-        };
-        let changes = |at: &At<RouteDestinationSpec>, report: &mut Report| {
+        let kind =
+            |at: &Spanned<RouteDestinationSpec>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport| {
+                let destination = at.value.destination.as_ref()?;
+                let found = self.cluster(route, destination, port, draft, report);
+                Some(found.map_or_else(unavailable, ActionKind::Cluster))
+            };
+        let changes = |at: &Spanned<RouteDestinationSpec>, report: &mut ProblemReport| {
             let headers = at.value.headers.as_ref();
             headers.map_or_else(Edits::default, |headers| Edits::read(&headers.value, report))
         };
@@ -117,7 +118,7 @@ impl ActionMaker<'_, '_, '_, '_> {
             edits.host = edits.host.take().or(own.host);
             return kind(only, draft, report);
         }
-        let weight = |at: &At<RouteDestinationSpec>| {
+        let weight = |at: &Spanned<RouteDestinationSpec>| {
             at.value.weight.as_ref().map_or(0, |weight| weight.value.to_u32())
         };
         let sum: u64 = list.value.iter().map(|at| u64::from(weight(at))).sum();
@@ -140,7 +141,7 @@ impl ActionMaker<'_, '_, '_, '_> {
                 host_rewrite: edits.host.clone().or(own.host),
                 ..around.clone()
             };
-            shares.push(Share { action: draft.action(action) as usize, weight: weight(at) });
+            shares.push(WeightedAction { action: draft.action(action) as usize, weight: weight(at) });
         }
         Some(ActionKind::Split(shares))
     }
@@ -150,7 +151,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         route: &HttpRoute,
         port: u16,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Vec<Mirror> {
         let spec = &route.spec;
         let share = share_of(spec.mirror_percentage.as_ref(), spec.mirror_percent.as_ref());
@@ -170,10 +171,10 @@ impl ActionMaker<'_, '_, '_, '_> {
     fn cluster(
         &self,
         route: &HttpRoute,
-        spec: &At<DestinationSpec>,
+        spec: &Spanned<DestinationSpec>,
         port: u16,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<usize> {
         self.destinations.find(&spec.value, spec.place, &route.namespace, port, draft, report)
     }
@@ -183,7 +184,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         &mut self,
         route: &HttpRoute,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Vec<RuleFilterConfig> {
         let mut rules = Vec::new();
         if let Some(spec) = &route.spec.cors {
@@ -213,7 +214,7 @@ fn turned_on(filter: usize, builtin: BuiltinConfig) -> RuleFilterConfig {
 }
 
 /// How the path is changed, and where that is written; the host goes to `edits`.
-fn rewrite_of(route: &HttpRoute, edits: &mut Edits) -> (Option<PathRewrite>, Option<Place>) {
+fn rewrite_of(route: &HttpRoute, edits: &mut Edits) -> (Option<PathRewrite>, Option<SourceSpan>) {
     let Some(change) = &route.spec.rewrite else { return (None, None) };
     if let Some(host) = change.value.authority.as_ref().filter(|host| !host.value.0.is_empty()) {
         edits.host = Some(Arc::clone(&host.value.0));
@@ -230,7 +231,7 @@ fn rewrite_of(route: &HttpRoute, edits: &mut Edits) -> (Option<PathRewrite>, Opt
 }
 
 /// Notes what does nothing beside an answer of eddy's own.
-fn note_unused(route: &HttpRoute, kind: &str, report: &mut Report) {
+fn note_unused(route: &HttpRoute, kind: &str, report: &mut ProblemReport) {
     if let Some(rewrite) = &route.spec.rewrite {
         report
             .warning(rewrite.place, format!("`rewrite` does nothing beside `{kind}`"))

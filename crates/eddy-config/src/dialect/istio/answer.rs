@@ -6,13 +6,17 @@ use base64ct::{Base64, Encoding as _};
 
 use super::spec::{DirectResponseSpec, RedirectSpec};
 use crate::config::{ActionKind, Redirect, Respond};
-use crate::problem::{Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, shown};
+use crate::read::Spanned;
 
 /// The redirect of a route at a port; `None` for one that can't be, which is noted.
-pub(super) fn redirect(spec: &At<RedirectSpec>, listener_port: u16, report: &mut Report) -> Option<Redirect> {
+pub(super) fn redirect(
+    spec: &Spanned<RedirectSpec>,
+    listener_port: u16,
+    report: &mut ProblemReport,
+) -> Option<Redirect> {
     let RedirectSpec { uri, authority, port, derive_port, scheme, code } = &spec.value;
-    let text = |text: &At<_>| Some(Arc::clone(text_of(text))).filter(|text| !text.is_empty());
+    let text = |text: &Spanned<_>| Some(Arc::clone(text_of(text))).filter(|text| !text.is_empty());
     let status = match code.as_ref().map(|code| (code.value.to_u16(), code.place)) {
         None | Some((0, _)) => 301,
         Some((status @ (301 | 302 | 303 | 307 | 308), _)) => status,
@@ -79,9 +83,9 @@ pub(super) fn to_https() -> Redirect {
 }
 
 /// The fixed answer of a route; `None` for one that can't be, which is noted.
-pub(super) fn respond(spec: &DirectResponseSpec, report: &mut Report) -> Option<Respond> {
+pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> Option<Respond> {
     let mut body: Arc<[u8]> = Arc::default();
-    if let Some(At { value: written, place }) = &spec.body {
+    if let Some(Spanned { value: written, place }) = &spec.body {
         body = match (&written.text, &written.bytes) {
             (Some(text), None) => text_of(text).as_bytes().into(),
             (None, Some(bytes)) => match Base64::decode_vec(text_of(bytes)) {
@@ -112,7 +116,7 @@ pub(super) fn unavailable() -> ActionKind {
     ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
 }
 
-fn text_of(text: &At<crate::dialect::kubernetes::ApiText>) -> &Arc<str> {
+fn text_of(text: &Spanned<crate::dialect::kubernetes::ApiText>) -> &Arc<str> {
     &text.value.0
 }
 

@@ -7,8 +7,8 @@ use eddy_tls::WrittenPath;
 
 use crate::check::written_place;
 use crate::dialect::kubernetes::{ApiText, SecretFault, Secrets};
-use crate::problem::{Place, SourceText};
-use crate::read::At;
+use crate::problem::{SourceSpan, SourceText};
+use crate::read::Spanned;
 use crate::tls::CertificateFiles;
 use crate::value::ObjectName;
 
@@ -29,7 +29,7 @@ impl Credentials<'_> {
     pub(super) fn certificate(self, secret: &ApiText) -> Result<CertificateFiles, String> {
         let name = self.object(&secret.0);
         let found = self.secrets.certificate(&name, self.sources);
-        found.map_err(|fault: SecretFault| fault.told(&name))
+        found.map_err(|fault: SecretFault| fault.message_for(&name))
     }
 
     /// The authorities of a Secret: its own, or those of the one beside it that is called `NAME-cacert`.
@@ -40,12 +40,12 @@ impl Credentials<'_> {
     }
 
     /// A file by its path, a relative one from where eddy runs.
-    pub(super) fn file(self, path: &At<ApiText>) -> WrittenPath {
+    pub(super) fn file(self, path: &Spanned<ApiText>) -> WrittenPath {
         WrittenPath { path: PathBuf::from(&*path.value.0), text: None, place: self.written(path.place) }
     }
 
     /// A place, for problems that show later.
-    pub(super) fn written(self, place: Place) -> eddy_tls::WrittenPlace {
+    pub(super) fn written(self, place: SourceSpan) -> eddy_tls::WrittenPlace {
         written_place(place, self.sources)
     }
 

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use super::service::{Export, HttpRoute, VirtualService};
 use super::spec::{MatchSpec, Tests, TextMatchSpec};
 use crate::dialect::kubernetes::ApiText;
-use crate::problem::{Report, shown};
-use crate::read::{At, Named};
+use crate::problem::{ProblemReport, shown};
+use crate::read::{NamedMap, Spanned};
 use crate::value::ObjectName;
 
 /// Puts the routes of delegates in the place of those that name them, and leaves the delegates themselves out.
-pub(super) fn unite_delegates(services: Vec<VirtualService>, report: &mut Report) -> Vec<VirtualService> {
+pub(super) fn unite_delegates(
+    services: Vec<VirtualService>,
+    report: &mut ProblemReport,
+) -> Vec<VirtualService> {
     let (delegates, mut roots): (Vec<_>, Vec<_>) =
         services.into_iter().partition(|service| service.is_delegate && !has_delegate(service));
     let by_name: HashMap<&ObjectName, &VirtualService> =
@@ -99,7 +102,7 @@ fn is_seen(delegate: &VirtualService, namespace: &str) -> bool {
 }
 
 /// The route of a delegate under the route that delegates; none where they cannot both hold, which is noted.
-fn merge_route(root: &HttpRoute, delegate: &HttpRoute, report: &mut Report) -> Option<HttpRoute> {
+fn merge_route(root: &HttpRoute, delegate: &HttpRoute, report: &mut ProblemReport) -> Option<HttpRoute> {
     let mut merged = delegate.clone();
     merged.label = format!("{}-{}", root.label, delegate.label.rsplit('/').next().unwrap_or_default());
     merged.spec.matches = merge_matches(root, delegate, report)?;
@@ -124,10 +127,10 @@ fn inherit<T: Clone>(own: &mut Option<T>, outer: &Option<T>) {
     }
 }
 
-type Matches = Option<At<Vec<At<MatchSpec>>>>;
+type Matches = Option<Spanned<Vec<Spanned<MatchSpec>>>>;
 
 /// Each match of the delegate joined with each of the root that it does not contradict.
-fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut Report) -> Option<Matches> {
+fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut ProblemReport) -> Option<Matches> {
     let list = |route: &HttpRoute| route.spec.matches.clone().filter(|matches| !matches.value.is_empty());
     let (roots, own) = match (list(root), list(delegate)) {
         (None, own) => return Some(own),
@@ -152,7 +155,7 @@ fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut Report) ->
         for outer in &roots.value {
             match conflict(&outer.value, &inner.value) {
                 Some(why) => reason = why,
-                None => merged.push(At { value: join(&outer.value, &inner.value), place: inner.place }),
+                None => merged.push(Spanned { value: join(&outer.value, &inner.value), place: inner.place }),
             }
         }
         if merged.len() == before {
@@ -163,7 +166,7 @@ fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut Report) ->
             return None;
         }
     }
-    Some(Some(At { value: merged, place: own.place }))
+    Some(Some(Spanned { value: merged, place: own.place }))
 }
 
 /// Why two matches cannot be joined, if they can't.
@@ -207,13 +210,13 @@ fn conflict(root: &MatchSpec, inner: &MatchSpec) -> Option<&'static str> {
     ports.filter(|(outer, own)| outer.value != own.value).map(|_| "`port` differs")
 }
 
-fn test_of<'t>(tests: &'t Tests, name: &str) -> Option<&'t At<TextMatchSpec>> {
+fn test_of<'t>(tests: &'t Tests, name: &str) -> Option<&'t Spanned<TextMatchSpec>> {
     tests.0.iter().find(|entry| *entry.name.value.0 == *name).and_then(|entry| entry.value.as_ref())
 }
 
-fn tests_conflict(root: Option<&At<TextMatchSpec>>, inner: Option<&At<TextMatchSpec>>) -> bool {
+fn tests_conflict(root: Option<&Spanned<TextMatchSpec>>, inner: Option<&Spanned<TextMatchSpec>>) -> bool {
     let (Some(root), Some(inner)) = (root, inner) else { return false };
-    let text = |text: &Option<At<ApiText>>| text.as_ref().map_or("", |text| &*text.value.0).to_owned();
+    let text = |text: &Option<Spanned<ApiText>>| text.as_ref().map_or("", |text| &*text.value.0).to_owned();
     let parts = |spec: &TextMatchSpec| (text(&spec.exact), text(&spec.prefix), text(&spec.regex));
     let (exact, prefix, regex) = parts(&root.value);
     let (own_exact, own_prefix, own_regex) = parts(&inner.value);
@@ -249,12 +252,12 @@ fn join(root: &MatchSpec, inner: &MatchSpec) -> MatchSpec {
     joined
 }
 
-fn join_tests(root: Option<&At<Tests>>, inner: Option<&At<Tests>>) -> Option<At<Tests>> {
+fn join_tests(root: Option<&Spanned<Tests>>, inner: Option<&Spanned<Tests>>) -> Option<Spanned<Tests>> {
     let (Some(root), Some(inner)) = (root, inner) else { return root.or(inner).cloned() };
     let mut all = inner.value.0.clone();
     let others = root.value.0.iter().filter(|entry| test_of(&inner.value, &entry.name.value.0).is_none());
     all.extend(others.cloned());
-    Some(At { value: Named(all), place: inner.place })
+    Some(Spanned { value: NamedMap(all), place: inner.place })
 }
 
 /// Most matches that all delegates together make of their own and those that delegate to them.

@@ -4,30 +4,30 @@ use std::sync::Arc;
 
 use eddy_upstream::{Balance, ClusterConfig};
 
-use super::entry::{Entries, protocol_of, read_entries};
+use super::entry::{ServiceEntries, protocol_of, read_entries};
 use super::spec::DestinationSpec;
 use super::subset::{DestinationRules, Subset, read_rules};
 use crate::check::Draft;
 use crate::dialect::kubernetes::{ApiText, Backend, Manifests, PortOrName, Unresolved};
-use crate::problem::{Place, Report, SourceText, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::read::Spanned;
 use crate::value::ObjectName;
 
 /// Finds clusters for destinations.
 #[derive(Debug)]
 pub(super) struct Destinations<'m, 'o, 't> {
     manifests: &'m Manifests<'o, 't>,
-    entries: Entries,
+    entries: ServiceEntries,
     rules: DestinationRules,
 }
 
 /// What a destination stands for.
-struct Wanted<'w> {
+struct DestinationQuery<'w> {
     /// Its name in full.
     host: &'w str,
     port: u16,
-    subset: Option<&'w At<ApiText>>,
-    place: Place,
+    subset: Option<&'w Spanned<ApiText>>,
+    place: SourceSpan,
 }
 
 impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
@@ -35,7 +35,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
     pub(super) fn read(
         manifests: &'m Manifests<'o, 't>,
         sources: &[SourceText],
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Self {
         let entries = read_entries(manifests.objects, report);
         Self { manifests, entries, rules: read_rules(manifests, sources, report) }
@@ -45,11 +45,11 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
     pub(super) fn find(
         &self,
         spec: &DestinationSpec,
-        place: Place,
+        place: SourceSpan,
         namespace: &Arc<str>,
         listener_port: u16,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<usize> {
         let written = spec.host.as_ref()?;
         let host = full_name(&written.value.0, namespace);
@@ -65,7 +65,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         };
         // Where nothing else says so, a destination has the port that the request came in at.
         let port = port.or_else(only_port).unwrap_or(listener_port);
-        let wanted = Wanted { host: &host, port, subset, place };
+        let wanted = DestinationQuery { host: &host, port, subset, place };
         if self.entries.has(&host)
             && !service.as_ref().is_some_and(|service| self.manifests.backends.knows(service))
         {
@@ -87,9 +87,9 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
     fn service(
         &self,
         service: &ObjectName,
-        wanted: &Wanted<'_>,
+        wanted: &DestinationQuery<'_>,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<usize> {
         let port = PortOrName::Number(wanted.port);
         let mut backend = match self.manifests.backends.find(service, &port) {
@@ -134,8 +134,8 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         service: &ObjectName,
         subset: &Subset,
         port: &PortOrName,
-        place: Place,
-        report: &mut Report,
+        place: SourceSpan,
+        report: &mut ProblemReport,
     ) -> Option<Backend> {
         let name = format!("{}-{}", service.name, subset.name);
         let own = ObjectName { namespace: service.namespace.clone(), name: name.into() };
@@ -154,7 +154,12 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         None
     }
 
-    fn entry(&self, wanted: &Wanted<'_>, draft: &mut Draft<'_, '_>, report: &mut Report) -> Option<usize> {
+    fn entry(
+        &self,
+        wanted: &DestinationQuery<'_>,
+        draft: &mut Draft<'_, '_>,
+        report: &mut ProblemReport,
+    ) -> Option<usize> {
         let subset = match wanted.subset {
             Some(written) => Some(self.subset(wanted, written, report)?),
             None => None,
@@ -177,7 +182,12 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         Some(draft.cluster(cluster, wanted.place))
     }
 
-    fn subset(&self, wanted: &Wanted<'_>, written: &At<ApiText>, report: &mut Report) -> Option<&Subset> {
+    fn subset(
+        &self,
+        wanted: &DestinationQuery<'_>,
+        written: &Spanned<ApiText>,
+        report: &mut ProblemReport,
+    ) -> Option<&Subset> {
         let found = self.rules.subset(wanted.host, &written.value.0);
         if found.is_none() {
             let message = format!(

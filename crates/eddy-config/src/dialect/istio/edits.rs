@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddy_http::{EditFault, FieldEdits};
 
 use super::spec::{EditsSpec, HeadersSpec};
-use crate::problem::{Place, Report, shown};
+use crate::problem::{ProblemReport, SourceSpan, shown};
 
 /// What a route or destination changes of requests and responses.
 #[derive(Clone, Debug, Default)]
@@ -20,16 +20,16 @@ pub(super) struct Edits {
 /// Changes of the fields of a message: some are removed, then others are put.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
-    removed: Vec<Change>,
-    put: Vec<Change>,
+    removed: Vec<IstioFieldChange>,
+    put: Vec<IstioFieldChange>,
 }
 
 #[derive(Clone, Debug)]
-struct Change {
+struct IstioFieldChange {
     kind: ChangeKind,
     name: Arc<str>,
     value: Arc<str>,
-    place: Place,
+    place: SourceSpan,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ enum ChangeKind {
 
 impl Edits {
     /// Reads changes; what is wrong with them goes to `report`.
-    pub(super) fn read(spec: &HeadersSpec, report: &mut Report) -> Self {
+    pub(super) fn read(spec: &HeadersSpec, report: &mut ProblemReport) -> Self {
         let mut edits = Self::default();
         if let Some(request) = &spec.request {
             edits.request = Changes::read(&request.value, &mut edits.host, report);
@@ -55,11 +55,11 @@ impl Edits {
 }
 
 impl Changes {
-    fn read(spec: &EditsSpec, host: &mut Option<Arc<str>>, report: &mut Report) -> Self {
+    fn read(spec: &EditsSpec, host: &mut Option<Arc<str>>, report: &mut ProblemReport) -> Self {
         let mut changes = Self::default();
         for name in spec.remove.iter().flat_map(|names| &names.value) {
             if !is_part_of_the_line(&name.value.0) {
-                let name = Change {
+                let name = IstioFieldChange {
                     kind: ChangeKind::Remove,
                     name: name.value.0.clone(),
                     value: "".into(),
@@ -78,7 +78,7 @@ impl Changes {
                     }
                 } else if !is_part_of_the_line(name) {
                     let Some(text) = plain(&value.value.0, name, value.place, report) else { continue };
-                    changes.put.push(Change {
+                    changes.put.push(IstioFieldChange {
                         kind,
                         name: name.clone(),
                         value: text,
@@ -93,7 +93,7 @@ impl Changes {
     /// These changes and those of the only destination: all that is removed, then all that is set, then all that is added.
     pub(super) fn with(&self, destination: &Self) -> Self {
         let removed = self.removed.iter().chain(&destination.removed).cloned().collect();
-        let mut put: Vec<Change> = self.put.iter().chain(&destination.put).cloned().collect();
+        let mut put: Vec<IstioFieldChange> = self.put.iter().chain(&destination.put).cloned().collect();
         put.sort_by_key(|change| change.kind == ChangeKind::Add);
         Self { removed, put }
     }
@@ -105,8 +105,8 @@ impl Changes {
     }
 
     /// The same in the form that has no order: what comes to nothing is left out.
-    pub(super) fn to_field_edits(&self, report: &mut Report) -> FieldEdits {
-        let all: Vec<&Change> = self.removed.iter().chain(&self.put).collect();
+    pub(super) fn to_field_edits(&self, report: &mut ProblemReport) -> FieldEdits {
+        let all: Vec<&IstioFieldChange> = self.removed.iter().chain(&self.put).collect();
         // What comes before the last change that clears a field does nothing.
         let clearing = all.iter().enumerate().filter(|(_, change)| change.kind != ChangeKind::Add);
         let cleared: HashMap<String, usize> =
@@ -127,14 +127,14 @@ impl Changes {
     }
 }
 
-fn note(outcome: Result<(), EditFault>, place: Place, report: &mut Report) {
+fn note(outcome: Result<(), EditFault>, place: SourceSpan, report: &mut ProblemReport) {
     if let Err(fault) = outcome {
         report.error(place, fault.to_string());
     }
 }
 
 /// A text as it is sent; none for one that is made of a request, which is noted.
-fn plain(text: &Arc<str>, name: &str, place: Place, report: &mut Report) -> Option<Arc<str>> {
+fn plain(text: &Arc<str>, name: &str, place: SourceSpan, report: &mut ProblemReport) -> Option<Arc<str>> {
     if !text.contains('%') {
         return Some(Arc::clone(text));
     }

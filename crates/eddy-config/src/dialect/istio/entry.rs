@@ -8,13 +8,13 @@ use super::gateway::GROUP;
 use super::spec::{EntryEndpointSpec, EntryPortSpec, EntrySpec};
 use super::subset::{LabelPair, has_labels, pairs};
 use crate::dialect::kubernetes::{Object, Objects};
-use crate::problem::{Report, shown};
-use crate::read::{At, Word};
-use crate::value::Endpoint;
+use crate::problem::{ProblemReport, shown};
+use crate::read::{FromScalar, Spanned};
+use crate::value::EndpointAddressText;
 
 /// The endpoints of ServiceEntries, by host.
 #[derive(Debug, Default)]
-pub(super) struct Entries(HashMap<String, Vec<EntryPort>>);
+pub(super) struct ServiceEntries(HashMap<String, Vec<EntryPort>>);
 
 /// A port of a ServiceEntry.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ struct EntryPort {
     endpoints: Vec<(EndpointConfig, Vec<LabelPair>)>,
 }
 
-impl Entries {
+impl ServiceEntries {
     /// Whether there is one for a host.
     pub(super) fn has(&self, host: &str) -> bool {
         self.0.contains_key(host)
@@ -50,15 +50,15 @@ impl Entries {
 }
 
 /// Reads all ServiceEntries; of two for the same host and port the first counts.
-pub(super) fn read_entries(objects: &Objects<'_>, report: &mut Report) -> Entries {
-    let mut entries = Entries::default();
+pub(super) fn read_entries(objects: &Objects<'_>, report: &mut ProblemReport) -> ServiceEntries {
+    let mut entries = ServiceEntries::default();
     for object in objects.of(GROUP, "ServiceEntry") {
         read_entry(object, &mut entries, report);
     }
     entries
 }
 
-fn read_entry(object: &Object<'_>, entries: &mut Entries, report: &mut Report) {
+fn read_entry(object: &Object<'_>, entries: &mut ServiceEntries, report: &mut ProblemReport) {
     let Some(spec) = object.needed_part::<EntrySpec>("spec", report) else { return };
     let EntrySpec { hosts, ports, resolution, endpoints } = spec.value;
     let resolution = resolution.map_or_else(|| (object.place, "NONE".into()), |at| (at.place, at.value.0));
@@ -73,7 +73,7 @@ fn read_entry(object: &Object<'_>, entries: &mut Entries, report: &mut Report) {
     for host in hosts.into_iter().flat_map(|hosts| hosts.value) {
         let name = host.value.0.to_ascii_lowercase();
         let known = entries.0.entry(name.clone()).or_default();
-        for At { value: port, .. } in &ports {
+        for Spanned { value: port, .. } in &ports {
             let Some(number) = port.number.as_ref().map(|number| number.value.to_u16()) else { continue };
             let own = endpoints.iter().filter_map(|endpoint| endpoint_of(endpoint, port, number, report));
             let mut list: Vec<_> = own.collect();
@@ -100,10 +100,10 @@ pub(super) fn protocol_of(name: &str) -> LinkProtocol {
 }
 
 fn endpoint_of(
-    endpoint: &At<EntryEndpointSpec>,
+    endpoint: &Spanned<EntryEndpointSpec>,
     port: &EntryPortSpec,
     number: u16,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Option<(EndpointConfig, Vec<LabelPair>)> {
     let spec = &endpoint.value;
     let address = spec.address.as_ref()?;
@@ -125,6 +125,6 @@ fn parse_endpoint(host: &str, port: u16, weight: u32) -> Option<EndpointConfig> 
         None if host.contains(':') => format!("[{host}]:{port}"),
         None => format!("{host}:{port}"),
     };
-    let Endpoint(address) = Endpoint::parse(&text).ok()?;
+    let EndpointAddressText(address) = EndpointAddressText::parse(&text).ok()?;
     Some(EndpointConfig { weight, ..EndpointConfig::new(address) })
 }

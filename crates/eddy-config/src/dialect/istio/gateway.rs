@@ -1,17 +1,17 @@
 //! Gateways: ports, and the hosts that VirtualServices can have there.
 
 use super::credentials::Credentials;
-use super::server_tls::ServerTls;
+use super::server_tls::IstioServerTls;
 use super::spec::{GatewaySpec, ServerSpec};
 use super::subset::{LabelPair, pairs};
 use crate::dialect::kubernetes::{Object, Secrets};
-use crate::problem::{Place, Report, SourceText, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::read::Spanned;
 use crate::value::ObjectName;
 
 /// A port of a Gateway.
 #[derive(Clone, Debug)]
-pub(super) struct Server {
+pub(super) struct IstioServer {
     /// The Gateway.
     pub(super) gateway: ObjectName,
     /// The labels of the proxies that it is for, sorted.
@@ -22,8 +22,8 @@ pub(super) struct Server {
     /// Whether requests are redirected to `https`.
     pub(super) redirects_to_https: bool,
     /// What is shown to clients, where they come over TLS.
-    pub(super) tls: Option<ServerTls>,
-    pub(super) place: Place,
+    pub(super) tls: Option<IstioServerTls>,
+    pub(super) place: SourceSpan,
 }
 
 /// A host of a Gateway.
@@ -40,8 +40,8 @@ pub(super) fn read_gateway(
     object: &Object<'_>,
     secrets: &Secrets,
     sources: &[SourceText],
-    report: &mut Report,
-) -> Vec<Server> {
+    report: &mut ProblemReport,
+) -> Vec<IstioServer> {
     let Some(spec) = object.needed_part::<GatewaySpec>("spec", report) else { return Vec::new() };
     let gateway = ObjectName::of(&object.metadata);
     let credentials = Credentials { secrets, sources, namespace: &object.metadata.namespace };
@@ -52,13 +52,13 @@ pub(super) fn read_gateway(
 }
 
 fn read_server(
-    server: At<ServerSpec>,
+    server: Spanned<ServerSpec>,
     gateway: &ObjectName,
     selector: &[LabelPair],
     credentials: Credentials<'_>,
-    report: &mut Report,
-) -> Option<Server> {
-    let At { value: ServerSpec { port, hosts, tls }, place } = server;
+    report: &mut ProblemReport,
+) -> Option<IstioServer> {
+    let Spanned { value: ServerSpec { port, hosts, tls }, place } = server;
     let port = port?.value;
     let protocol = port.protocol?;
     let is_secure = match &*protocol.value.0.to_ascii_uppercase() {
@@ -88,7 +88,7 @@ fn read_server(
     let own =
         if is_secure { Some(credentials.server_tls(tls.as_ref(), &hosts, place, report)?) } else { None };
     let is_redirecting = tls.and_then(|tls| tls.value.https_redirect).is_some_and(|flag| flag.value);
-    Some(Server {
+    Some(IstioServer {
         gateway: gateway.clone(),
         selector: selector.to_vec(),
         port: port.number?.value.to_u16(),
@@ -101,7 +101,12 @@ fn read_server(
 }
 
 /// `namespace/host`, or a host alone.
-fn read_host(text: &str, place: Place, gateway: &ObjectName, report: &mut Report) -> Option<ServerHost> {
+fn read_host(
+    text: &str,
+    place: SourceSpan,
+    gateway: &ObjectName,
+    report: &mut ProblemReport,
+) -> Option<ServerHost> {
     let (namespace, host) = match text.split_once('/') {
         Some((".", host)) => (Some(gateway.namespace.to_string()), host),
         Some(("*", host)) => (None, host),
@@ -113,7 +118,7 @@ fn read_host(text: &str, place: Place, gateway: &ObjectName, report: &mut Report
 }
 
 /// The host in lower case; notes what is none.
-pub(super) fn check_host(host: &str, place: Place, report: &mut Report) -> Option<String> {
+pub(super) fn check_host(host: &str, place: SourceSpan, report: &mut ProblemReport) -> Option<String> {
     let bare = host.strip_prefix("*.").unwrap_or(host);
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let is_name = !bare.is_empty()

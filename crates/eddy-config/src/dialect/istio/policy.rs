@@ -3,29 +3,32 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::builtin::{Abort, CorsConfig, Delay, FaultConfig, Listed, OriginPattern, Share};
+use eddy_filter::builtin::{Abort, CorsConfig, Delay, FaultConfig, Listed, OriginPattern, RequestFraction};
 use eddy_http::GrpcStatus;
 
 use super::spec::{CorsSpec, FaultSpec, PercentSpec, RetriesSpec, TextMatchSpec};
 use crate::config::RetryConfig;
 use crate::dialect::envoy::translated;
 use crate::dialect::kubernetes::ApiText;
-use crate::dialect::retry::{KNOWN, add_reason, tidy};
-use crate::problem::{Place, Report, shown};
-use crate::read::At;
+use crate::dialect::retry::{KNOWN, add_reason, sort_statuses};
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::Spanned;
 use crate::value::Number;
 
 /// A percentage in millionths, written one way or the other.
-pub(super) fn share_of(exact: Option<&At<PercentSpec>>, whole: Option<&At<Number<0, 100>>>) -> Option<u32> {
+pub(super) fn share_of(
+    exact: Option<&Spanned<PercentSpec>>,
+    whole: Option<&Spanned<Number<0, 100>>>,
+) -> Option<u32> {
     let exact = exact.map(|percent| percent.value.value.as_ref().map_or(0, |value| value.value.0));
     exact.or_else(|| whole.map(|percent| percent.value.to_u32() * 10_000))
 }
 
 /// Faults on purpose; without a percentage none, as in Istio.
-pub(super) fn fault(spec: &FaultSpec, report: &mut Report) -> FaultConfig {
+pub(super) fn fault(spec: &FaultSpec, report: &mut ProblemReport) -> FaultConfig {
     let mut config = FaultConfig::default();
-    if let Some(At { value: delay, place }) = &spec.delay {
-        let share = Share(share_of(delay.percentage.as_ref(), delay.percent.as_ref()).unwrap_or(0));
+    if let Some(Spanned { value: delay, place }) = &spec.delay {
+        let share = RequestFraction(share_of(delay.percentage.as_ref(), delay.percent.as_ref()).unwrap_or(0));
         match &delay.fixed {
             Some(time) => config.delay = Some(Delay { time: time.value.0, share }),
             None => {
@@ -33,8 +36,8 @@ pub(super) fn fault(spec: &FaultSpec, report: &mut Report) -> FaultConfig {
             }
         }
     }
-    if let Some(At { value: abort, place }) = &spec.abort {
-        let share = Share(share_of(abort.percentage.as_ref(), None).unwrap_or(0));
+    if let Some(Spanned { value: abort, place }) = &spec.abort {
+        let share = RequestFraction(share_of(abort.percentage.as_ref(), None).unwrap_or(0));
         match (&abort.status, &abort.grpc) {
             (Some(status), _) => config.abort = Some(Abort { status: status.value.to_u16(), share }),
             (None, Some(grpc)) => {
@@ -52,10 +55,10 @@ pub(super) fn fault(spec: &FaultSpec, report: &mut Report) -> FaultConfig {
 
 /// When a request is tried again, and the longest time of each attempt.
 pub(super) fn retries(
-    spec: Option<&At<RetriesSpec>>,
-    report: &mut Report,
+    spec: Option<&Spanned<RetriesSpec>>,
+    report: &mut ProblemReport,
 ) -> (RetryConfig, Option<Duration>) {
-    let Some(At { value: spec, .. }) = spec else {
+    let Some(Spanned { value: spec, .. }) = spec else {
         // What Istio does where nothing is said.
         return (RetryConfig { attempts: 2, ..by_default() }, None);
     };
@@ -69,7 +72,7 @@ pub(super) fn retries(
         for reason in on.value.0.split(',').map(str::trim) {
             add(reason, on.place, &mut retry, report);
         }
-        tidy(&mut retry);
+        sort_statuses(&mut retry);
     }
     let timeout = spec.per_try_timeout.as_ref().map(|timeout| timeout.value.0);
     (retry, timeout.filter(|timeout| !timeout.is_zero()))
@@ -81,7 +84,7 @@ fn by_default() -> RetryConfig {
     RetryConfig { grpc_statuses, ..RetryConfig::default() }
 }
 
-fn add(reason: &str, place: Place, retry: &mut RetryConfig, report: &mut Report) {
+fn add(reason: &str, place: SourceSpan, retry: &mut RetryConfig, report: &mut ProblemReport) {
     // Numbers stand for themselves.
     if reason == "retriable-status-codes" || add_reason(retry, reason) {
         return;
@@ -97,8 +100,8 @@ fn add(reason: &str, place: Place, retry: &mut RetryConfig, report: &mut Report)
 }
 
 /// Who of other sites may ask; what is wrong with it goes to `report`.
-pub(super) fn cors(spec: &CorsSpec, report: &mut Report) -> CorsConfig {
-    let listed = |names: Option<&At<Vec<At<ApiText>>>>| {
+pub(super) fn cors(spec: &CorsSpec, report: &mut ProblemReport) -> CorsConfig {
+    let listed = |names: Option<&Spanned<Vec<Spanned<ApiText>>>>| {
         let names: Vec<Arc<str>> =
             names.into_iter().flat_map(|names| &names.value).map(|name| name.value.0.clone()).collect();
         if names.iter().any(|name| &**name == "*") { Listed::All } else { Listed::Names(names) }
@@ -124,7 +127,7 @@ pub(super) fn cors(spec: &CorsSpec, report: &mut Report) -> CorsConfig {
     config
 }
 
-fn origin_of(spec: &TextMatchSpec, place: Place, report: &mut Report) -> Option<OriginPattern> {
+fn origin_of(spec: &TextMatchSpec, place: SourceSpan, report: &mut ProblemReport) -> Option<OriginPattern> {
     match (&spec.exact, &spec.prefix, &spec.regex) {
         (Some(exact), ..) => read_origin(&exact.value.0, exact.place, report),
         (None, Some(prefix), _) => {
@@ -141,7 +144,7 @@ fn origin_of(spec: &TextMatchSpec, place: Place, report: &mut Report) -> Option<
     }
 }
 
-fn read_origin(text: &str, place: Place, report: &mut Report) -> Option<OriginPattern> {
+fn read_origin(text: &str, place: SourceSpan, report: &mut ProblemReport) -> Option<OriginPattern> {
     match OriginPattern::parse(text) {
         Ok(pattern) => Some(pattern),
         Err(error) => {

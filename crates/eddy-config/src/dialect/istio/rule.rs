@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use eddy_route::{CaselessPath, HostPattern, Missing, Origin, PathPattern, Rule, ValueMatch, ValueTest};
+use eddy_route::{
+    CaselessPath, HostPattern, Missing, PathPattern, Rule, SourceLocation, ValueMatch, ValueTest,
+};
 
-use super::gateway::Server;
+use super::gateway::IstioServer;
 use super::service::gateway_name;
 use super::spec::{MatchSpec, Tests, TextMatchSpec};
 use crate::check::{ConditionPlaces, RulePlaces};
 use crate::dialect::envoy::translated;
 use crate::dialect::kubernetes::ApiText;
-use crate::problem::{Place, Report};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::Spanned;
 
 /// Whether a match can hold for requests that come in at a server: what is decided when the routes are made.
-pub(super) fn is_for(spec: &MatchSpec, server: &Server, namespace: &Arc<str>) -> bool {
+pub(super) fn is_for(spec: &MatchSpec, server: &IstioServer, namespace: &Arc<str>) -> bool {
     if spec.port.as_ref().is_some_and(|port| port.value.to_u16() != server.port) {
         return false;
     }
@@ -30,16 +32,16 @@ pub(super) fn is_for(spec: &MatchSpec, server: &Server, namespace: &Arc<str>) ->
 
 /// A rule for a match, or for every request where there is none.
 pub(super) fn rule_of(
-    spec: Option<&At<MatchSpec>>,
+    spec: Option<&Spanned<MatchSpec>>,
     name: String,
-    origin: Origin,
-    place: Place,
-    report: &mut Report,
+    origin: SourceLocation,
+    place: SourceSpan,
+    report: &mut ProblemReport,
 ) -> (Rule, RulePlaces) {
     let mut rule = Rule::new(&name, origin);
     rule.path = PathPattern::BytePrefix("/".to_owned());
     let mut places = ConditionPlaces::default();
-    let Some(At { value: spec, .. }) = spec else {
+    let Some(Spanned { value: spec, .. }) = spec else {
         return (rule, RulePlaces { rule: place, conditions: places, rewrite: None });
     };
     if let Some(uri) = &spec.uri {
@@ -90,7 +92,7 @@ pub(super) fn host_pattern(host: &str) -> HostPattern {
 }
 
 fn path_of(spec: &TextMatchSpec, ignores_case: bool) -> PathPattern {
-    let text = |text: &At<ApiText>| text.value.0.to_string();
+    let text = |text: &Spanned<ApiText>| text.value.0.to_string();
     match (&spec.exact, &spec.prefix, &spec.regex) {
         (Some(exact), ..) if ignores_case => PathPattern::Caseless(CaselessPath::Exact(text(exact))),
         (Some(exact), ..) => PathPattern::Exact(text(exact)),
@@ -104,10 +106,10 @@ fn path_of(spec: &TextMatchSpec, ignores_case: bool) -> PathPattern {
 }
 
 fn add_tests(
-    tests: Option<&At<Tests>>,
+    tests: Option<&Spanned<Tests>>,
     list: &mut Vec<ValueMatch>,
-    places: &mut Vec<Place>,
-    report: &mut Report,
+    places: &mut Vec<SourceSpan>,
+    report: &mut ProblemReport,
 ) {
     for entry in tests.into_iter().flat_map(|tests| &tests.value.0) {
         let name = &*entry.name.value.0;
@@ -123,11 +125,11 @@ fn add_tests(
 
 fn add_test(
     name: &str,
-    test: Option<&At<TextMatchSpec>>,
+    test: Option<&Spanned<TextMatchSpec>>,
     list: &mut Vec<ValueMatch>,
-    places: &mut Vec<Place>,
+    places: &mut Vec<SourceSpan>,
 ) {
-    if let Some(At { value, place }) = test {
+    if let Some(Spanned { value, place }) = test {
         list.push(ValueMatch::new(name, test_of(value)));
         places.push(*place);
     }
@@ -135,7 +137,7 @@ fn add_test(
 
 /// A `regex` of `*` is no expression: it means that there is a value.
 fn test_of(spec: &TextMatchSpec) -> ValueTest {
-    let text = |text: &At<ApiText>| text.value.0.to_string();
+    let text = |text: &Spanned<ApiText>| text.value.0.to_string();
     match (&spec.exact, &spec.prefix, &spec.regex) {
         (Some(exact), ..) => ValueTest::Exact(text(exact)),
         (None, Some(prefix), _) => ValueTest::Prefix(text(prefix)),

@@ -3,15 +3,15 @@
 use eddy_tls::TlsVersion;
 
 use super::credentials::Credentials;
-use super::gateway::{Server, ServerHost};
+use super::gateway::{IstioServer, ServerHost};
 use super::spec::ServerTlsSpec;
-use crate::problem::{Place, Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::Spanned;
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 
 /// What a server shows, and asks for.
 #[derive(Clone, Debug)]
-pub(super) struct ServerTls {
+pub(super) struct IstioServerTls {
     certificates: Vec<CertificateFiles>,
     clients: Option<ClientCertificatesConfig>,
     version_min: TlsVersion,
@@ -21,12 +21,12 @@ impl Credentials<'_> {
     /// The TLS of a server for HTTPS; `None` if there is none to be had, which goes to `report`.
     pub(super) fn server_tls(
         self,
-        tls: Option<&At<ServerTlsSpec>>,
+        tls: Option<&Spanned<ServerTlsSpec>>,
         hosts: &[ServerHost],
-        place: Place,
-        report: &mut Report,
-    ) -> Option<ServerTls> {
-        let Some(At { value: spec, place }) = tls else {
+        place: SourceSpan,
+        report: &mut ProblemReport,
+    ) -> Option<IstioServerTls> {
+        let Some(Spanned { value: spec, place }) = tls else {
             report
                 .error(place, "a server for HTTPS says under `tls` which certificate it shows")
                 .hint("for example `tls: {mode: SIMPLE, credentialName: site}`");
@@ -52,18 +52,23 @@ impl Credentials<'_> {
                 return None;
             }
         };
-        let mut certificates = self.shown(spec, *place, report)?;
+        let mut certificates = self.server_certificates(spec, *place, report)?;
         let hosts: Vec<String> = hosts.iter().map(|host| host.host.clone()).collect();
         certificates.iter_mut().for_each(|certificate| certificate.hosts = Some(hosts.clone()));
         let clients = match asks {
             Some(is_optional) => Some(self.clients(spec, is_optional, *place, report)?),
             None => None,
         };
-        Some(ServerTls { certificates, clients, version_min: version_min(spec, report) })
+        Some(IstioServerTls { certificates, clients, version_min: version_min(spec, report) })
     }
 
     /// The certificates that a server names; `None` where one of them can't be had.
-    fn shown(self, spec: &ServerTlsSpec, place: Place, report: &mut Report) -> Option<Vec<CertificateFiles>> {
+    fn server_certificates(
+        self,
+        spec: &ServerTlsSpec,
+        place: SourceSpan,
+        report: &mut ProblemReport,
+    ) -> Option<Vec<CertificateFiles>> {
         let many = spec.secrets.iter().flat_map(|secrets| &secrets.value);
         let mut shown = Vec::new();
         for secret in spec.secret.iter().chain(many) {
@@ -98,8 +103,8 @@ impl Credentials<'_> {
         self,
         spec: &ServerTlsSpec,
         is_optional: bool,
-        place: Place,
-        report: &mut Report,
+        place: SourceSpan,
+        report: &mut ProblemReport,
     ) -> Option<ClientCertificatesConfig> {
         let of_secret = spec.secret.as_ref().and_then(|secret| self.authorities(&secret.value));
         let Some(authorities) = of_secret.or_else(|| spec.authorities.as_ref().map(|file| self.file(file)))
@@ -113,7 +118,7 @@ impl Credentials<'_> {
     }
 }
 
-fn version_min(spec: &ServerTlsSpec, report: &mut Report) -> TlsVersion {
+fn version_min(spec: &ServerTlsSpec, report: &mut ProblemReport) -> TlsVersion {
     if let Some(most) =
         spec.version_max.as_ref().filter(|most| !matches!(&*most.value.0, "TLS_AUTO" | "TLSV1_3"))
     {
@@ -133,7 +138,10 @@ fn version_min(spec: &ServerTlsSpec, report: &mut Report) -> TlsVersion {
 /// goes to `report`.
 ///
 /// As in Istio, a client that asks for a name of no server is turned away.
-pub(super) fn listener_tls(servers: &[&Server], report: &mut Report) -> Option<ListenerTlsConfig> {
+pub(super) fn listener_tls(
+    servers: &[&IstioServer],
+    report: &mut ProblemReport,
+) -> Option<ListenerTlsConfig> {
     let first = servers.first()?;
     let mut certificates = Vec::new();
     let mut version_min = TlsVersion::Tls12;
@@ -149,7 +157,7 @@ pub(super) fn listener_tls(servers: &[&Server], report: &mut Report) -> Option<L
             }
             continue;
         };
-        let asked = |tls: &ServerTls| {
+        let asked = |tls: &IstioServerTls| {
             tls.clients.as_ref().map(|clients| (clients.authorities.path.clone(), clients.is_optional))
         };
         if asked(own) != asked(other) {

@@ -6,8 +6,8 @@ use super::destination::full_name;
 use super::gateway::check_host;
 use super::spec::{HttpRouteSpec, MatchSpec, VirtualServiceSpec};
 use crate::dialect::kubernetes::{ApiText, Object};
-use crate::problem::{Place, Report};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::Spanned;
 use crate::value::ObjectName;
 
 /// A VirtualService.
@@ -22,7 +22,7 @@ pub(super) struct VirtualService {
     pub(super) routes: Vec<HttpRoute>,
     /// Whether it is one that others send on to.
     pub(super) is_delegate: bool,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// A route, and the namespace in which its destinations are looked for.
@@ -31,7 +31,7 @@ pub(super) struct HttpRoute {
     pub(super) spec: HttpRouteSpec,
     pub(super) namespace: Arc<str>,
     /// The file and line are those of this place.
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
     /// What names of its rules begin with.
     pub(super) label: String,
 }
@@ -48,7 +48,7 @@ pub(super) enum Export {
 impl VirtualService {
     /// Its place among those that a namespace sees: private ones, those exported there by name, then those for all;
     /// none where it is not seen.
-    pub(super) fn tier(&self, namespace: &str) -> Option<u8> {
+    pub(super) fn visibility_rank(&self, namespace: &str) -> Option<u8> {
         match &self.export {
             Export::All => Some(2),
             Export::To(to) if *self.name.namespace == *namespace && to.iter().any(|to| to == ".") => Some(0),
@@ -59,7 +59,7 @@ impl VirtualService {
 }
 
 /// Reads a VirtualService; what is wrong with it goes to `report`.
-pub(super) fn read_service(object: &Object<'_>, report: &mut Report) -> VirtualService {
+pub(super) fn read_service(object: &Object<'_>, report: &mut ProblemReport) -> VirtualService {
     let spec = object.needed_part::<VirtualServiceSpec>("spec", report);
     let spec = spec.map_or_else(VirtualServiceSpec::default, |spec| spec.value);
     let name = ObjectName::of(&object.metadata);
@@ -73,7 +73,7 @@ pub(super) fn read_service(object: &Object<'_>, report: &mut Report) -> VirtualS
     let hosts = spec.hosts.into_iter().flat_map(|hosts| hosts.value);
     let hosts = hosts.filter_map(|host| check_host(&host.value.0, host.place, report));
     let hosts: Vec<String> = hosts.map(|host| full_name(&host, &name.namespace)).collect();
-    let gateways: Vec<At<_>> = spec.gateways.into_iter().flat_map(|gateways| gateways.value).collect();
+    let gateways: Vec<Spanned<_>> = spec.gateways.into_iter().flat_map(|gateways| gateways.value).collect();
     let is_delegate = hosts.is_empty();
     if is_delegate && !gateways.is_empty() {
         report
@@ -120,7 +120,12 @@ pub(super) fn read_service(object: &Object<'_>, report: &mut Report) -> VirtualS
 }
 
 /// Gives the Gateways of a match their namespaces, and refuses what asks for the proxy at which the request comes in.
-fn check_source(spec: &mut MatchSpec, namespace: &Arc<str>, is_for_gateways: bool, report: &mut Report) {
+fn check_source(
+    spec: &mut MatchSpec,
+    namespace: &Arc<str>,
+    is_for_gateways: bool,
+    report: &mut ProblemReport,
+) {
     let gateways = spec.gateways.iter_mut().flat_map(|gateways| &mut gateways.value);
     let mut has_gateways = false;
     for gateway in gateways {

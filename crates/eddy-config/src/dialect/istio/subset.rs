@@ -11,8 +11,8 @@ use super::destination::{DEFAULT_BALANCE, full_name};
 use super::gateway::GROUP;
 use super::spec::{DestinationRuleSpec, HashSpec, Labels, PolicySpec, SubsetSpec};
 use crate::dialect::kubernetes::{Manifests, Object};
-use crate::problem::{Place, Report, SourceText, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::read::Spanned;
 
 /// A label and its value.
 pub(super) type LabelPair = (Arc<str>, Arc<str>);
@@ -24,13 +24,13 @@ pub(super) struct DestinationRules(HashMap<String, DestinationRule>);
 /// What all DestinationRules of a host say.
 #[derive(Debug, Default)]
 struct DestinationRule {
-    policy: Policy,
+    policy: TrafficPolicy,
     subsets: Vec<Subset>,
 }
 
 /// How endpoints are used, as far as a policy says.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Policy {
+pub(super) struct TrafficPolicy {
     balance: Option<Choice>,
     tls: Option<ClusterTlsConfig>,
 }
@@ -47,7 +47,7 @@ struct Choice {
 pub(super) struct Subset {
     pub(super) name: Arc<str>,
     pub(super) labels: Vec<LabelPair>,
-    policy: Policy,
+    policy: TrafficPolicy,
 }
 
 impl DestinationRules {
@@ -78,7 +78,7 @@ impl DestinationRules {
 pub(super) fn read_rules(
     manifests: &Manifests<'_, '_>,
     sources: &[SourceText],
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> DestinationRules {
     let mut rules = DestinationRules::default();
     for object in manifests.objects.of(GROUP, "DestinationRule") {
@@ -93,7 +93,7 @@ fn read_rule(
     object: &Object<'_>,
     credentials: Credentials<'_>,
     rules: &mut DestinationRules,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) {
     let Some(spec) = object.needed_part::<DestinationRuleSpec>("spec", report) else { return };
     let DestinationRuleSpec { host, policy, subsets } = spec.value;
@@ -104,7 +104,7 @@ fn read_rule(
     let rule = rules.0.entry(host.clone()).or_default();
     rule.policy.balance = rule.policy.balance.take().or(own.balance);
     rule.policy.tls = rule.policy.tls.take().or(own.tls);
-    for At { value: SubsetSpec { name, labels, policy }, place } in
+    for Spanned { value: SubsetSpec { name, labels, policy }, place } in
         subsets.into_iter().flat_map(|list| list.value)
     {
         let Some(name) = name else { continue };
@@ -118,14 +118,14 @@ fn read_rule(
     }
 }
 
-fn note_twice(name: &str, place: Place, report: &mut Report) {
+fn note_twice(name: &str, place: SourceSpan, report: &mut ProblemReport) {
     report
         .warning(place, format!("the subset `{}` is there already: this one does nothing", shown(name)))
         .hint("give it a name of its own");
 }
 
 /// The pairs of a mapping of labels.
-pub(super) fn pairs(labels: Option<&At<Labels>>) -> Vec<LabelPair> {
+pub(super) fn pairs(labels: Option<&Spanned<Labels>>) -> Vec<LabelPair> {
     let entries = labels.into_iter().flat_map(|labels| &labels.value.0);
     entries
         .filter_map(|entry| Some((entry.name.value.0.clone(), entry.value.as_ref()?.value.0.clone())))
@@ -139,11 +139,11 @@ pub(super) fn has_labels(there: &[LabelPair], wanted: &[LabelPair]) -> bool {
 
 /// What a policy says; what eddy does otherwise goes to `report`.
 fn read_policy(
-    policy: &At<PolicySpec>,
+    policy: &Spanned<PolicySpec>,
     host: &str,
     credentials: Credentials<'_>,
-    report: &mut Report,
-) -> Policy {
+    report: &mut ProblemReport,
+) -> TrafficPolicy {
     let PolicySpec { balancer, tls, pool, ejection } = &policy.value;
     let others =
         [("connectionPool", "pool"), ("outlierDetection", "ejection")].into_iter().zip([pool, ejection]);
@@ -153,7 +153,7 @@ fn read_policy(
             .hint(format!("write the cluster with its `{own}` into eddy.yaml"));
     }
     let tls = tls.as_ref().and_then(|tls| credentials.upstream_tls(tls, host, report));
-    let Some(At { value: balancer, .. }) = balancer else { return Policy { balance: None, tls } };
+    let Some(Spanned { value: balancer, .. }) = balancer else { return TrafficPolicy { balance: None, tls } };
     let keyed = balancer.hash.as_ref().and_then(|hash| {
         let balance = keyed_balance(&hash.value, report);
         key_of(hash, report).map(|key| Choice { balance, key: Some(key) })
@@ -171,11 +171,11 @@ fn read_policy(
         }
     });
     let balance = keyed.or_else(|| simple.map(|balance| Choice { balance, key: None }));
-    Policy { balance, tls }
+    TrafficPolicy { balance, tls }
 }
 
 /// How a consistent hash spreads its keys.
-fn keyed_balance(hash: &HashSpec, report: &mut Report) -> Balance {
+fn keyed_balance(hash: &HashSpec, report: &mut ProblemReport) -> Balance {
     let Some(maglev) = &hash.maglev else { return Balance::Ring };
     let places = maglev.value.places.as_ref().filter(|places| places.value.0 != MAGLEV_PLACES as u64);
     if let Some(places) = places {
@@ -190,7 +190,7 @@ fn keyed_balance(hash: &HashSpec, report: &mut Report) -> Balance {
 }
 
 /// The key of a consistent hash; what eddy does not have goes to `report`.
-fn key_of(hash: &At<HashSpec>, report: &mut Report) -> Option<BalanceKey> {
+fn key_of(hash: &Spanned<HashSpec>, report: &mut ProblemReport) -> Option<BalanceKey> {
     let HashSpec { header, cookie, address, maglev: _ } = &hash.value;
     let header = header.as_ref().map(|header| BalanceKey::Header(header.value.0.to_ascii_lowercase().into()));
     let cookie = cookie.as_ref().and_then(|cookie| {

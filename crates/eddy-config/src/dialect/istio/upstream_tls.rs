@@ -7,16 +7,16 @@ use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
 
 use super::credentials::Credentials;
 use super::spec::ClientTlsSpec;
-use crate::problem::{Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, shown};
+use crate::read::Spanned;
 
 impl Credentials<'_> {
     /// TLS towards the endpoints of a host; `None` where they are spoken to in the clear.
     pub(super) fn upstream_tls(
         self,
-        spec: &At<ClientTlsSpec>,
+        spec: &Spanned<ClientTlsSpec>,
         host: &str,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Option<ClusterTlsConfig> {
         let mode = spec.value.mode.as_ref()?;
         let shows_own = match &*mode.value.0 {
@@ -55,7 +55,7 @@ impl Credentials<'_> {
     }
 
     /// The name that endpoints are asked for, and that their certificates have to be for.
-    fn name(self, spec: &At<ClientTlsSpec>, host: &str, report: &mut Report) -> Option<Arc<str>> {
+    fn name(self, spec: &Spanned<ClientTlsSpec>, host: &str, report: &mut ProblemReport) -> Option<Arc<str>> {
         let ClientTlsSpec { server_name, names, .. } = &spec.value;
         let names = names.as_ref().map(|names| names.value.as_slice()).unwrap_or_default();
         let asked = server_name.as_ref().or_else(|| names.first());
@@ -91,7 +91,7 @@ impl Credentials<'_> {
     }
 
     /// What eddy shows of itself; where there is nothing to be shown, that goes to `report`.
-    fn identity(self, spec: &At<ClientTlsSpec>, report: &mut Report) -> Option<IdentityFiles> {
+    fn identity(self, spec: &Spanned<ClientTlsSpec>, report: &mut ProblemReport) -> Option<IdentityFiles> {
         if let Some(secret) = &spec.value.secret {
             return match self.certificate(&secret.value) {
                 Ok(files) => Some(IdentityFiles { chain: files.chain, key: files.key }),

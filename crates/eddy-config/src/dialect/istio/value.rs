@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::read::{Misfit, Word, WordInfo};
+use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// A time as Go writes it: `1h30m`, `1.5s`, `500ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,9 +10,9 @@ pub(crate) struct GoTime(pub(crate) Duration);
 
 /// A share of requests, per million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Percent(pub(crate) u32);
+pub(crate) struct IstioPercent(pub(crate) u32);
 
-impl Word for GoTime {
+impl FromScalar for GoTime {
     fn parse(text: &str) -> Result<Self, Misfit> {
         parse_time(text).map(Self).ok_or(Misfit::FORM)
     }
@@ -22,7 +22,7 @@ impl Word for GoTime {
     }
 }
 
-impl Word for Percent {
+impl FromScalar for IstioPercent {
     const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -91,8 +91,8 @@ const UNITS: [(&str, u128); 7] = [
 mod tests {
     use std::time::Duration;
 
-    use super::{Percent, parse_time};
-    use crate::read::Word;
+    use super::{IstioPercent, parse_time};
+    use crate::read::FromScalar;
 
     #[test]
     fn times_are_those_of_go() {
@@ -114,9 +114,9 @@ mod tests {
 
     #[test]
     fn percentages_have_parts() {
-        assert_eq!(Percent::parse("0.1"), Ok(Percent(1000)));
-        assert_eq!(Percent::parse("100"), Ok(Percent(1_000_000)));
-        assert!(Percent::parse("100.1").is_err());
-        assert!(Percent::parse("NaN").is_err());
+        assert_eq!(IstioPercent::parse("0.1"), Ok(IstioPercent(1000)));
+        assert_eq!(IstioPercent::parse("100"), Ok(IstioPercent(1_000_000)));
+        assert!(IstioPercent::parse("100.1").is_err());
+        assert!(IstioPercent::parse("NaN").is_err());
     }
 }

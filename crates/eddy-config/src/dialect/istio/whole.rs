@@ -3,31 +3,33 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
-use eddy_route::{CATCH_ALL_RANK, Claim, Dialect, Origin, PathPattern, RouteTable, Rule};
+use eddy_route::{
+    CATCH_ALL_RANK, Dialect, KubernetesPrecedence, PathPattern, RouteTable, Rule, SourceLocation,
+};
 
 use super::action::{ActionMaker, RuleFilters};
 use super::answer::to_https;
 use super::delegate::unite_delegates;
 use super::destination::Destinations;
-use super::gateway::{GROUP, Server, intersection, read_gateway};
+use super::gateway::{GROUP, IstioServer, intersection, read_gateway};
 use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
 use super::server_tls::listener_tls;
 use super::service::{VirtualService, read_service};
 use crate::check::{Draft, RulePlaces};
 use crate::config::{Action, ActionKind, ListenAddress};
 use crate::dialect::kubernetes::Manifests;
-use crate::problem::{Place, Report, shown};
+use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::value::ObjectName;
 
 /// Adds what VirtualServices say; what is wrong with them goes to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut Report) {
+pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
     let mut gateways: Vec<_> = manifests.objects.of(GROUP, "Gateway").collect();
     gateways.sort_by_key(|gateway| {
         let metadata = &gateway.metadata;
         (metadata.created, metadata.name.clone(), metadata.namespace.clone())
     });
     let sources = draft.sources;
-    let servers: Vec<Server> = gateways
+    let servers: Vec<IstioServer> = gateways
         .into_iter()
         .flat_map(|gateway| read_gateway(gateway, &manifests.secrets, sources, report))
         .collect();
@@ -40,7 +42,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     let services = unite_delegates(services, report);
     let destinations = Destinations::read(manifests, sources, report);
     note_unbound(&services, &servers, report);
-    let mut by_address: BTreeMap<ListenAddress, Vec<&Server>> = BTreeMap::new();
+    let mut by_address: BTreeMap<ListenAddress, Vec<&IstioServer>> = BTreeMap::new();
     for server in &servers {
         for address in manifests.settings.addresses(Some(&server.gateway), &[], server.port) {
             by_address.entry(address).or_default().push(server);
@@ -50,7 +52,8 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     for (address, servers) in by_address {
         note_others(&servers, &address, report);
         let actions = ActionMaker { destinations: &destinations, filters };
-        let mut maker = Maker { services: &services, actions, served: HashSet::new(), rules: Vec::new() };
+        let mut maker =
+            IstioRuleBuilder { services: &services, actions, served: HashSet::new(), rules: Vec::new() };
         for server in &servers {
             maker.server(server, draft, report);
         }
@@ -60,7 +63,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         let mut table = RouteTable::new(&name, Dialect::Istio);
         table.rules = rules;
         let table = draft.table(table, places);
-        let place = servers.first().map_or_else(Place::default, |server| server.place);
+        let place = servers.first().map_or_else(SourceSpan::default, |server| server.place);
         let listener = address.to_string().into();
         match listener_tls(&servers, report) {
             Some(tls) => draft.serve_tls(listener, &address, table, tls, place, report),
@@ -74,7 +77,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
 }
 
 /// Notes Gateways that are for other proxies than the first one at an address.
-fn note_others(servers: &[&Server], address: &ListenAddress, report: &mut Report) {
+fn note_others(servers: &[&IstioServer], address: &ListenAddress, report: &mut ProblemReport) {
     let Some((first, others)) = servers.split_first() else { return };
     for server in others.iter().filter(|server| server.selector != first.selector) {
         let (name, own) = (&first.gateway, &server.gateway);
@@ -91,9 +94,9 @@ fn note_others(servers: &[&Server], address: &ListenAddress, report: &mut Report
 }
 
 /// Notes VirtualServices that no server has a host for.
-fn note_unbound(services: &[VirtualService], servers: &[Server], report: &mut Report) {
+fn note_unbound(services: &[VirtualService], servers: &[IstioServer], report: &mut ProblemReport) {
     for service in services.iter().filter(|service| !service.gateways.is_empty()) {
-        let bound: Vec<&Server> =
+        let bound: Vec<&IstioServer> =
             servers.iter().filter(|server| service.gateways.contains(&server.gateway)).collect();
         if bound.is_empty() {
             let names: Vec<String> =
@@ -111,7 +114,7 @@ fn note_unbound(services: &[VirtualService], servers: &[Server], report: &mut Re
             report
                 .warning(service.place, "none of its hosts is one that its Gateways have for this namespace: it serves nothing")
                 .hint("a host of a Gateway may name the namespaces for which it is, as in `team-a/*.example.com`");
-        } else if bound.iter().all(|server| service.tier(&server.gateway.namespace).is_none()) {
+        } else if bound.iter().all(|server| service.visibility_rank(&server.gateway.namespace).is_none()) {
             report
                 .warning(
                     service.place,
@@ -123,7 +126,7 @@ fn note_unbound(services: &[VirtualService], servers: &[Server], report: &mut Re
 }
 
 /// The hosts that a VirtualService has at a server.
-fn hosts_of<'h>(service: &'h VirtualService, server: &'h Server) -> Vec<&'h str> {
+fn hosts_of<'h>(service: &'h VirtualService, server: &'h IstioServer) -> Vec<&'h str> {
     let own = server
         .hosts
         .iter()
@@ -139,7 +142,7 @@ fn hosts_of<'h>(service: &'h VirtualService, server: &'h Server) -> Vec<&'h str>
 }
 
 /// Gathers the rules of an address.
-struct Maker<'s, 'd, 'm, 'o, 't> {
+struct IstioRuleBuilder<'s, 'd, 'm, 'o, 't> {
     services: &'s [VirtualService],
     actions: ActionMaker<'d, 'm, 'o, 't>,
     /// Which host of which VirtualService there is for a Gateway already; another server of it adds none.
@@ -147,13 +150,14 @@ struct Maker<'s, 'd, 'm, 'o, 't> {
     rules: Vec<(Rule, RulePlaces)>,
 }
 
-impl<'s> Maker<'s, '_, '_, '_, '_> {
+impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
     /// The routes of all VirtualServices that are bound to a server: private ones first, then those exported to its
     /// namespace, then those for all.
-    fn server(&mut self, server: &'s Server, draft: &mut Draft<'_, '_>, report: &mut Report) {
+    fn server(&mut self, server: &'s IstioServer, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
         let bound = self.services.iter().filter(|service| service.gateways.contains(&server.gateway));
-        let mut tiers: Vec<(u8, &VirtualService)> =
-            bound.filter_map(|service| Some((service.tier(&server.gateway.namespace)?, service))).collect();
+        let mut tiers: Vec<(u8, &VirtualService)> = bound
+            .filter_map(|service| Some((service.visibility_rank(&server.gateway.namespace)?, service)))
+            .collect();
         tiers.sort_by_key(|(tier, _)| *tier);
         for (tier, service) in tiers {
             let mut hosts = hosts_of(service, server);
@@ -168,10 +172,10 @@ impl<'s> Maker<'s, '_, '_, '_, '_> {
         &mut self,
         service: &VirtualService,
         tier: u8,
-        server: &Server,
+        server: &IstioServer,
         hosts: &[&str],
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) {
         let mut is_cut = false;
         for route in &service.routes {
@@ -202,14 +206,14 @@ impl<'s> Maker<'s, '_, '_, '_, '_> {
                 let own = own.map_or_else(|| number.to_string(), |name| name.value.0.to_string());
                 let place = option.map_or(route.place, |option| option.place);
                 let file = draft.sources.get(place.source as usize).map(|source| source.path.clone());
-                let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: place.line };
+                let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line };
                 let (mut rule, mut places) =
                     rule_of(option, format!("{}.{own}", route.label), origin, place, report);
                 rule.hosts = hosts.iter().map(|host| host_pattern(host)).collect();
                 rule.action = made.action;
                 rule.rewrite.clone_from(&made.rewrite);
                 places.rewrite = made.rewrite_place;
-                rule.claim = Some(claim_of(&service.name, service.created));
+                rule.claim = Some(rule_rank(&service.name, service.created));
                 rule.rank = Some(i32::from(tier));
                 is_cut |= is_catch_all(&rule);
                 self.rules.push((rule, places));
@@ -222,7 +226,7 @@ impl<'s> Maker<'s, '_, '_, '_, '_> {
 
     /// The rules in the order in which they are tried: those for every request of a host last, and before all of them
     /// redirects of hosts that are for `https` alone.
-    fn into_rules(self, servers: &[&Server], draft: &mut Draft<'_, '_>) -> (Vec<Rule>, Vec<RulePlaces>) {
+    fn into_rules(self, servers: &[&IstioServer], draft: &mut Draft<'_, '_>) -> (Vec<Rule>, Vec<RulePlaces>) {
         let (last, mut rules): (Vec<_>, Vec<_>) =
             self.rules.into_iter().partition(|(rule, _)| is_catch_all(rule));
         rules.extend(last.into_iter().map(|(mut rule, places)| {
@@ -232,16 +236,16 @@ impl<'s> Maker<'s, '_, '_, '_, '_> {
         let mut redirects: Vec<(Rule, RulePlaces)> = Vec::new();
         for server in servers.iter().filter(|server| server.redirects_to_https) {
             let bound = self.services.iter().filter(|service| service.gateways.contains(&server.gateway));
-            let bound = bound.filter(|service| service.tier(&server.gateway.namespace).is_some());
+            let bound = bound.filter(|service| service.visibility_rank(&server.gateway.namespace).is_some());
             let own = server.hosts.iter().map(|host| host.host.as_str());
             let hosts: BTreeSet<&str> =
                 own.chain(bound.flat_map(|service| hosts_of(service, server))).collect();
             let file = draft.sources.get(server.place.source as usize).map(|source| source.path.clone());
-            let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: server.place.line };
+            let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: server.place.line };
             let name = format!("{}/{}/https-redirect", server.gateway.namespace, server.gateway.name);
             let mut rule = Rule::new(&name, origin);
             rule.hosts = hosts.into_iter().map(host_pattern).collect();
-            rule.claim = Some(claim_of(&server.gateway, None));
+            rule.claim = Some(rule_rank(&server.gateway, None));
             rule.rank = Some(-1);
             rule.path = PathPattern::Any;
             rule.action = draft.action(Action::new(ActionKind::Redirect(to_https())));
@@ -253,9 +257,9 @@ impl<'s> Maker<'s, '_, '_, '_, '_> {
 }
 
 /// What a rule ranks by: its object, and when that was made.
-fn claim_of(object: &ObjectName, created: Option<i64>) -> Claim {
+fn rule_rank(object: &ObjectName, created: Option<i64>) -> KubernetesPrecedence {
     let object = format!("{}/{}", object.namespace, object.name).into();
-    Claim { is_grpc: false, path_len: 0, method_len: 0, created, object }
+    KubernetesPrecedence { is_grpc: false, path_len: 0, method_len: 0, created, object }
 }
 
 /// What Istio's gateways do by default: dot segments go, slashes and escapes stay.

@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
-use super::metadata::Metadata;
+use super::metadata::ObjectMetadata;
 use super::object::Objects;
-use super::service::{Service, ServicePort};
+use super::service::{KubernetesService, ServicePort};
 use super::slice::{Slice, SliceEndpoint, address_of};
 use super::value::PortOrName;
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceSpan};
 use crate::spec::KubernetesSpec;
-use crate::value::{Endpoint, ObjectName, ServiceName};
+use crate::value::{EndpointAddressText, ObjectName, ServiceName};
 
 /// The Services and what is behind them.
 #[derive(Debug, Default)]
 pub(crate) struct Backends {
-    services: HashMap<ObjectName, Service>,
+    services: HashMap<ObjectName, KubernetesService>,
     slices: HashMap<ObjectName, Vec<Slice>>,
     /// The Pods, of which the labels count.
-    pods: HashMap<ObjectName, Metadata>,
+    pods: HashMap<ObjectName, ObjectMetadata>,
     /// Endpoints that eddy's own configuration tells.
     given: HashMap<ServiceName, Vec<EndpointConfig>>,
     /// The domain of the cluster, if its name servers are asked.
@@ -37,7 +37,7 @@ pub(crate) struct Backend {
     /// The name of the port, where the Service gives it one.
     pub(crate) port_name: Option<Arc<str>>,
     /// Where the Service is written, if it is.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<SourceSpan>,
     /// Whether the Service only stands for a name elsewhere.
     pub(crate) is_external_name: bool,
 }
@@ -53,11 +53,15 @@ pub(crate) enum Unresolved {
 
 impl Backends {
     /// Reads Services and EndpointSlices; what is wrong with them goes to `report`.
-    pub(crate) fn read(objects: &Objects<'_>, spec: Option<&KubernetesSpec>, report: &mut Report) -> Self {
+    pub(crate) fn read(
+        objects: &Objects<'_>,
+        spec: Option<&KubernetesSpec>,
+        report: &mut ProblemReport,
+    ) -> Self {
         let mut backends = Self::default();
         for object in objects.of("", "Service") {
             let name = ObjectName::of(&object.metadata);
-            backends.services.insert(name, Service::read(object, report));
+            backends.services.insert(name, KubernetesService::read(object, report));
         }
         for object in objects.of("discovery.k8s.io", "EndpointSlice") {
             let slice = Slice::read(object, report);
@@ -73,7 +77,7 @@ impl Backends {
         for entry in given {
             let Some(endpoints) = &entry.value else { continue };
             let endpoints = endpoints.value.iter().map(|endpoint| {
-                let Endpoint(address) = &endpoint.value;
+                let EndpointAddressText(address) = &endpoint.value;
                 EndpointConfig::new(address.clone())
             });
             backends.given.insert(entry.name.value.clone(), endpoints.collect());
@@ -94,7 +98,7 @@ impl Backends {
             (None, PortOrName::Number(number)) => Some(*number),
             (None, PortOrName::Name(_)) => None,
         };
-        let given = self.given(service, number);
+        let given = self.configured_endpoints(service, number);
         let Some(known) = known else {
             let (Some(endpoints), Some(number)) = (given, number) else { return Err(Unresolved::Service) };
             let cluster = ClusterConfig::new(&name_of(service, number), endpoints.to_vec());
@@ -178,7 +182,7 @@ impl Backends {
     }
 
     /// The endpoints that eddy's own configuration tells.
-    fn given(&self, service: &ObjectName, port: Option<u16>) -> Option<&[EndpointConfig]> {
+    fn configured_endpoints(&self, service: &ObjectName, port: Option<u16>) -> Option<&[EndpointConfig]> {
         let of = |port: Option<u16>| self.given.get(&ServiceName { object: service.clone(), port });
         port.and_then(|port| of(Some(port))).or_else(|| of(None)).map(Vec::as_slice)
     }
@@ -187,7 +191,7 @@ impl Backends {
     fn endpoints(
         &self,
         name: &ObjectName,
-        service: &Service,
+        service: &KubernetesService,
         port: &ServicePort,
         is_meant: &dyn Fn(&SliceEndpoint) -> bool,
     ) -> Vec<EndpointConfig> {

@@ -22,7 +22,7 @@ macro_rules! object {
         pub(in crate::dialect) struct $name {
             $(
                 $(#[doc = $text])+
-                pub(in crate::dialect) $field: Option<crate::read::At<$value>>,
+                pub(in crate::dialect) $field: Option<crate::read::Spanned<$value>>,
             )*
         }
 
@@ -31,19 +31,19 @@ macro_rules! object {
             const KEYS: &[&str] = &[$($key,)* $($($passed,)+)? $($refused,)*];
         }
 
-        impl crate::read::Value for $name {
-            fn read(node: &crate::yaml::Node<'_>, report: &mut crate::problem::Report) -> Option<Self> {
+        impl crate::read::FromNode for $name {
+            fn read(node: &crate::yaml::YamlNode<'_>, report: &mut crate::problem::ProblemReport) -> Option<Self> {
                 #[allow(unused_mut, reason = "some mappings have nothing but keys that are passed over")]
                 let mut spec = Self::default();
                 // Made once, however many keys are unknown.
-                static SHAPE: std::sync::LazyLock<crate::read::Shape> =
-                    std::sync::LazyLock::new(<$name as crate::read::Value>::shape);
+                static SHAPE: std::sync::LazyLock<crate::read::ValueSchema> =
+                    std::sync::LazyLock::new(<$name as crate::read::FromNode>::shape);
                 let mut meant: Vec<&'static str> = Vec::new();
                 for entry in crate::read::entries_of::<Self>(node, report)? {
                     match &*entry.key.text {
                         $($key => {
                             if !entry.value.is_nothing() {
-                                spec.$field = crate::read::At::read(&entry.value, report);
+                                spec.$field = crate::read::Spanned::read(&entry.value, report);
                             }
                         })*
                         $($($passed)|+ => {})?
@@ -54,18 +54,18 @@ macro_rules! object {
                         _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, || &SHAPE, report)),
                     }
                 }
-                let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };
+                let entries = crate::read::MappingContext { node, title: Self::TITLE, meant: &meant };
                 $(object!(@$need entries, $key, report);)*
                 let _ = entries;
                 Some(spec)
             }
 
-            fn shape() -> crate::read::Shape {
-                crate::read::Shape::Word(crate::read::WordInfo::text(concat!("a mapping (", $title, ")")))
+            fn shape() -> crate::read::ValueSchema {
+                crate::read::ValueSchema::Word(crate::read::WordInfo::text(concat!("a mapping (", $title, ")")))
             }
 
-            fn fits(node: &crate::yaml::Node<'_>) -> bool {
-                matches!(node.form, crate::yaml::Form::Mapping { .. })
+            fn fits(node: &crate::yaml::YamlNode<'_>) -> bool {
+                matches!(node.form, crate::yaml::YamlNodeKind::Mapping { .. })
             }
         }
     };

@@ -3,18 +3,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::metadata::{Metadata, MetadataSpec};
+use super::metadata::{MetadataSpec, ObjectMetadata};
 use super::object::{KINDS, Object, ObjectKind, Objects};
 use super::value::ApiText;
-use crate::problem::{Place, Report, shown};
-use crate::read::{At, Shape, unknown_key};
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::{Spanned, ValueSchema, unknown_key};
 use crate::value::ObjectName;
-use crate::yaml::{Entry, Form, Node};
+use crate::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
 /// Makes objects of the outermost values of documents; those of other kinds are left out, with a warning a kind.
-pub(crate) fn read_objects<'t>(roots: Vec<Node<'t>>, report: &mut Report) -> Objects<'t> {
-    let mut reader =
-        Reader { objects: Objects::default(), known: HashMap::new(), others: BTreeMap::new(), report };
+pub(crate) fn read_objects<'t>(roots: Vec<YamlNode<'t>>, report: &mut ProblemReport) -> Objects<'t> {
+    let mut reader = ManifestReader {
+        objects: Objects::default(),
+        known: HashMap::new(),
+        others: BTreeMap::new(),
+        report,
+    };
     for root in roots {
         if !root.is_nothing() {
             reader.document(root, 0);
@@ -24,27 +28,27 @@ pub(crate) fn read_objects<'t>(roots: Vec<Node<'t>>, report: &mut Report) -> Obj
     reader.objects
 }
 
-struct Reader<'t, 'r> {
+struct ManifestReader<'t, 'r> {
     objects: Objects<'t>,
     /// Where the object of each kind, namespace and name stands.
-    known: HashMap<Identity, Place>,
+    known: HashMap<ObjectIdentity, SourceSpan>,
     /// Kinds that are not read: the first place and how many there are.
-    others: BTreeMap<String, (Place, usize)>,
-    report: &'r mut Report,
+    others: BTreeMap<String, (SourceSpan, usize)>,
+    report: &'r mut ProblemReport,
 }
 
 /// What no two objects have in common.
 #[derive(PartialEq, Eq, Hash)]
-struct Identity {
+struct ObjectIdentity {
     group: &'static str,
     kind: &'static str,
     name: ObjectName,
 }
 
-impl<'t> Reader<'t, '_> {
-    fn document(&mut self, node: Node<'t>, depth: usize) {
-        let Form::Mapping { is_whole, .. } = &node.form else {
-            if !matches!(node.form, Form::Refused) {
+impl<'t> ManifestReader<'t, '_> {
+    fn document(&mut self, node: YamlNode<'t>, depth: usize) {
+        let YamlNodeKind::Mapping { is_whole, .. } = &node.form else {
+            if !matches!(node.form, YamlNodeKind::Refused) {
                 self.report.error(node.place, "expected an object with `apiVersion` and `kind`");
             }
             return;
@@ -74,34 +78,37 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Each element of a list, which may be in one itself.
-    fn list(&mut self, node: Node<'t>, depth: usize) {
+    fn list(&mut self, node: YamlNode<'t>, depth: usize) {
         let place = node.place;
-        let Form::Mapping { entries, .. } = node.form else { return };
+        let YamlNodeKind::Mapping { entries, .. } = node.form else { return };
         let items = entries.into_iter().find(|entry| entry.key.text == "items").map(|entry| entry.value);
         match items.map(|items| items.form) {
-            Some(Form::List(_)) if depth >= LIST_DEPTH_MAX => {
+            Some(YamlNodeKind::List(_)) if depth >= LIST_DEPTH_MAX => {
                 self.report.error(place, format!("lists in lists: at most {LIST_DEPTH_MAX} levels are read"));
             }
-            Some(Form::List(items)) => items.into_iter().for_each(|item| self.document(item, depth + 1)),
-            Some(Form::Text { .. } | Form::Mapping { .. }) => {
+            Some(YamlNodeKind::List(items)) => {
+                items.into_iter().for_each(|item| self.document(item, depth + 1))
+            }
+            Some(YamlNodeKind::Text { .. } | YamlNodeKind::Mapping { .. }) => {
                 self.report.error(place, "expected a list under `items`");
             }
-            Some(Form::Refused) | None => {}
+            Some(YamlNodeKind::Refused) | None => {}
         }
     }
 
-    fn object(&mut self, node: Node<'t>, kind: &'static ObjectKind, version: &'static str) {
+    fn object(&mut self, node: YamlNode<'t>, kind: &'static ObjectKind, version: &'static str) {
         let place = node.place;
         self.check_keys(&node, kind);
         let Some(entry) = node.entry("metadata") else {
             self.report.error(place, format!("{} needs the key `metadata`", kind.article()));
             return;
         };
-        let Some(At { value: spec, .. }) = At::<MetadataSpec>::read(&entry.value, self.report) else {
+        let Some(Spanned { value: spec, .. }) = Spanned::<MetadataSpec>::read(&entry.value, self.report)
+        else {
             return;
         };
-        let Some(metadata) = Metadata::of(spec, kind.is_namespaced, self.report) else { return };
-        let key = Identity { group: kind.group, kind: kind.name, name: ObjectName::of(&metadata) };
+        let Some(metadata) = ObjectMetadata::of(spec, kind.is_namespaced, self.report) else { return };
+        let key = ObjectIdentity { group: kind.group, kind: kind.name, name: ObjectName::of(&metadata) };
         let object = Object { kind, version, metadata, node, place };
         if let Some(first) = self.known.get(&key) {
             let message = format!("{object} stands in line {} already", first.line);
@@ -120,17 +127,17 @@ impl<'t> Reader<'t, '_> {
         self.objects.list.push(object);
     }
 
-    fn check_keys(&mut self, node: &Node<'t>, kind: &ObjectKind) {
-        let Form::Mapping { entries, .. } = &node.form else { return };
+    fn check_keys(&mut self, node: &YamlNode<'t>, kind: &ObjectKind) {
+        let YamlNodeKind::Mapping { entries, .. } = &node.form else { return };
         let keys: Vec<&'static str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
         for entry in entries {
             if !keys.contains(&&*entry.key.text) {
-                unknown_key(entry, &kind.article(), &keys, || &Shape::Any, self.report);
+                unknown_key(entry, &kind.article(), &keys, || &ValueSchema::Any, self.report);
             }
         }
     }
 
-    fn note_version(&mut self, kind: &ObjectKind, written: &At<Arc<str>>) {
+    fn note_version(&mut self, kind: &ObjectKind, written: &Spanned<Arc<str>>) {
         let version = kind.versions.first().copied().unwrap_or_default();
         let whole =
             if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) };
@@ -139,7 +146,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Notes a kind that is not read: an error where a kind that is read was probably meant.
-    fn note_kind(&mut self, group: &str, version: &At<Arc<str>>, kind: &At<Arc<str>>) {
+    fn note_kind(&mut self, group: &str, version: &Spanned<Arc<str>>, kind: &Spanned<Arc<str>>) {
         let of_group = |known: &&ObjectKind| known.group == group;
         let is_slip = |known: &&ObjectKind| known.name.eq_ignore_ascii_case(&kind.value);
         if let Some(meant) = KINDS.iter().filter(of_group).find(is_slip) {
@@ -159,13 +166,13 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    fn word(&mut self, node: &Node<'t>, key: &str) -> Option<At<Arc<str>>> {
-        let entry: &Entry<'t> = node.entry(key)?;
+    fn word(&mut self, node: &YamlNode<'t>, key: &str) -> Option<Spanned<Arc<str>>> {
+        let entry: &YamlEntry<'t> = node.entry(key)?;
         if entry.value.is_nothing() {
             return None;
         }
-        let At { value: ApiText(value), place } = At::<ApiText>::read(&entry.value, self.report)?;
-        Some(At { value, place })
+        let Spanned { value: ApiText(value), place } = Spanned::<ApiText>::read(&entry.value, self.report)?;
+        Some(Spanned { value, place })
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::value::{ApiText, Label};
-use crate::problem::{Place, Report};
-use crate::read::{At, Misfit, Named, Word, WordInfo};
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::{FromScalar, Misfit, NamedMap, Spanned, WordInfo};
 use crate::value::ObjectName;
 
 object! {
@@ -17,9 +17,9 @@ object! {
         /// The namespace.
         optional namespace "namespace": ApiText;
         /// The labels.
-        optional labels "labels": Named<Label, ApiText>;
+        optional labels "labels": NamedMap<Label, ApiText>;
         /// The annotations.
-        optional annotations "annotations": Named<Label, ApiText>;
+        optional annotations "annotations": NamedMap<Label, ApiText>;
         /// When it was made.
         optional created "creationTimestamp": Created;
         passed "uid" "resourceVersion" "generation" "generateName" "managedFields" "ownerReferences" "finalizers"
@@ -33,7 +33,7 @@ pub(crate) struct Created(pub(crate) i64);
 
 /// What identifies an object and says whose it is.
 #[derive(Clone, Debug)]
-pub(crate) struct Metadata {
+pub(crate) struct ObjectMetadata {
     /// Its name.
     pub(crate) name: Arc<str>,
     /// Its namespace, `default` where none is written; empty for an object of the cluster.
@@ -44,21 +44,21 @@ pub(crate) struct Metadata {
     pub(crate) labels: Vec<(Arc<str>, Arc<str>)>,
     /// Its annotations, with their places.
     #[allow(dead_code, reason = "the Gateway API has none")]
-    pub(crate) annotations: Vec<(Arc<str>, At<Arc<str>>)>,
+    pub(crate) annotations: Vec<(Arc<str>, Spanned<Arc<str>>)>,
     /// Where its name is written.
-    pub(crate) place: Place,
+    pub(crate) place: SourceSpan,
 }
 
-impl Metadata {
+impl ObjectMetadata {
     /// What is written, made ready; `None` when it has no name, which was noted.
-    pub(super) fn of(spec: MetadataSpec, is_namespaced: bool, report: &mut Report) -> Option<Self> {
-        let At { value: ApiText(name), place } = spec.name?;
+    pub(super) fn of(spec: MetadataSpec, is_namespaced: bool, report: &mut ProblemReport) -> Option<Self> {
+        let Spanned { value: ApiText(name), place } = spec.name?;
         if let Some(reason) = name_fault(&name, NAME_BYTES_MAX, true) {
             report.error(place, format!("this is not a name of an object: {reason}"));
             return None;
         }
         let namespace = match spec.namespace {
-            Some(At { value: ApiText(namespace), place }) if is_namespaced => {
+            Some(Spanned { value: ApiText(namespace), place }) if is_namespaced => {
                 if let Some(reason) = name_fault(&namespace, LABEL_BYTES_MAX, false) {
                     report.error(place, format!("this is not a namespace: {reason}"));
                     return None;
@@ -69,11 +69,11 @@ impl Metadata {
             // An API server refuses one here, kubectl leaves it out.
             Some(_) | None => "".into(),
         };
-        let pairs = |named: Option<At<Named<Label, ApiText>>>| {
+        let pairs = |named: Option<Spanned<NamedMap<Label, ApiText>>>| {
             let entries = named.into_iter().flat_map(|named| named.value.0);
             entries.filter_map(|entry| {
-                let At { value: ApiText(value), place } = entry.value?;
-                Some((entry.name.value.0, At { value, place }))
+                let Spanned { value: ApiText(value), place } = entry.value?;
+                Some((entry.name.value.0, Spanned { value, place }))
             })
         };
         Some(Self {
@@ -93,19 +93,19 @@ impl Metadata {
 
     /// The value of an annotation.
     #[allow(dead_code, reason = "the Gateway API has none")]
-    pub(crate) fn annotation(&self, key: &str) -> Option<&At<Arc<str>>> {
+    pub(crate) fn annotation(&self, key: &str) -> Option<&Spanned<Arc<str>>> {
         self.annotations.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
     }
 }
 
 impl ObjectName {
     /// The name of an object.
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn of(metadata: &ObjectMetadata) -> Self {
         Self { namespace: metadata.namespace.clone(), name: metadata.name.clone() }
     }
 }
 
-impl Word for Created {
+impl FromScalar for Created {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let at = text.parse::<Timestamp>();
         at.map(|at| Self(at.as_second())).map_err(|_| Misfit::form("write it as in `2026-01-31T12:00:00Z`"))

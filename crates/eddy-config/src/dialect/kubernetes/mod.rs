@@ -19,7 +19,7 @@ mod whole;
 
 pub(crate) use backend::{Backend, Backends, Unresolved};
 pub(crate) use document::read_objects;
-pub(crate) use metadata::{Metadata, name_fault};
+pub(crate) use metadata::{ObjectMetadata, name_fault};
 pub(crate) use object::{Object, Objects};
 pub(crate) use secret::{SecretFault, Secrets};
 pub(crate) use value::{ApiText, Label, PortOrName};

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::metadata::Metadata;
+use super::metadata::ObjectMetadata;
 use crate::dialect::{gateway_api, istio};
-use crate::problem::{Place, Report};
-use crate::read::{At, Value};
-use crate::yaml::{Form, Node};
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::{FromNode, Spanned};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// A kind of object that eddy reads.
 #[derive(Debug, PartialEq, Eq)]
@@ -144,11 +144,11 @@ pub(crate) struct Object<'t> {
     #[allow(dead_code, reason = "those of the Gateway API are alike")]
     pub(crate) version: &'static str,
     /// Who it is.
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: ObjectMetadata,
     /// All of it.
-    pub(crate) node: Node<'t>,
+    pub(crate) node: YamlNode<'t>,
     /// Where it begins.
-    pub(crate) place: Place,
+    pub(crate) place: SourceSpan,
 }
 
 /// The objects of all texts, in their order.
@@ -179,15 +179,19 @@ impl<'t> Objects<'t> {
 
 impl Object<'_> {
     /// Reads what stands under `key`; `None` where nothing does, or where it is wrong, which is then noted.
-    pub(crate) fn part<T: Value>(&self, key: &str, report: &mut Report) -> Option<At<T>> {
+    pub(crate) fn part<T: FromNode>(&self, key: &str, report: &mut ProblemReport) -> Option<Spanned<T>> {
         let entry = self.node.entry(key)?;
-        if entry.value.is_nothing() { None } else { At::read(&entry.value, report) }
+        if entry.value.is_nothing() { None } else { Spanned::read(&entry.value, report) }
     }
 
     /// The same; what is missing is an error.
-    pub(crate) fn needed_part<T: Value>(&self, key: &str, report: &mut Report) -> Option<At<T>> {
+    pub(crate) fn needed_part<T: FromNode>(
+        &self,
+        key: &str,
+        report: &mut ProblemReport,
+    ) -> Option<Spanned<T>> {
         let is_there = self.node.entry(key).is_some_and(|entry| !entry.value.is_nothing());
-        let is_whole = matches!(self.node.form, Form::Mapping { is_whole: true, .. });
+        let is_whole = matches!(self.node.form, YamlNodeKind::Mapping { is_whole: true, .. });
         if !is_there && is_whole {
             report.error(self.place, format!("{} needs the key `{key}`", self.kind.article()));
         }
@@ -198,7 +202,7 @@ impl Object<'_> {
 impl fmt::Display for Object<'_> {
     /// `HTTPRoute default/users`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Metadata { name, namespace, .. } = &self.metadata;
+        let ObjectMetadata { name, namespace, .. } = &self.metadata;
         match &**namespace {
             "" => write!(out, "{} {name}", self.kind.name),
             namespace => write!(out, "{} {namespace}/{name}", self.kind.name),

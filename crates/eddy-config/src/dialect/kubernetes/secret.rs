@@ -9,11 +9,11 @@ use eddy_tls::{Identity, InlineText, WrittenPath};
 use super::object::{Object, Objects};
 use super::value::{ApiText, Label};
 use crate::check::written_place;
-use crate::problem::{Place, Report, SourceText};
-use crate::read::{Named, Shape, Value, WordInfo};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::read::{FromNode, NamedMap, ValueSchema, WordInfo};
 use crate::tls::CertificateFiles;
 use crate::value::ObjectName;
-use crate::yaml::{Form, Node};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// The Secrets.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ struct Secret {
     chain: Option<InlineText>,
     key: Option<InlineText>,
     authorities: Option<InlineText>,
-    place: Place,
+    place: SourceSpan,
 }
 
 /// Why a Secret is no certificate.
@@ -41,7 +41,7 @@ pub(crate) enum SecretFault {
 
 impl Secrets {
     /// Reads the Secrets; what is wrong with them goes to `report`.
-    pub(super) fn read(objects: &Objects<'_>, report: &mut Report) -> Self {
+    pub(super) fn read(objects: &Objects<'_>, report: &mut ProblemReport) -> Self {
         let mut known = HashMap::new();
         for object in objects.of("", "Secret") {
             known.insert(ObjectName::of(&object.metadata), Secret::read(object, report));
@@ -90,7 +90,7 @@ impl Secrets {
 
 impl SecretFault {
     /// The fault with the Secret's name.
-    pub(crate) fn told(&self, name: &ObjectName) -> String {
+    pub(crate) fn message_for(&self, name: &ObjectName) -> String {
         let ObjectName { namespace, name } = name;
         match self {
             Self::Missing => format!("there is no Secret `{namespace}/{name}`"),
@@ -102,15 +102,15 @@ impl SecretFault {
 }
 
 impl Secret {
-    fn read(object: &Object<'_>, report: &mut Report) -> Self {
+    fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         object.part::<ApiText>("type", report);
         let mut secret = Self { chain: None, key: None, authorities: None, place: object.metadata.place };
         // What stands in `stringData` goes before `data`, as an API server writes it there.
-        let encoded = object.part::<Named<Label, Encoded>>("data", report);
+        let encoded = object.part::<NamedMap<Label, Encoded>>("data", report);
         for entry in encoded.into_iter().flat_map(|data| data.value.0) {
             secret.put(&entry.name.value.0, entry.value.map(|value| value.value.0));
         }
-        let plain = object.part::<Named<Label, Plain>>("stringData", report);
+        let plain = object.part::<NamedMap<Label, SecretText>>("stringData", report);
         for entry in plain.into_iter().flat_map(|data| data.value.0) {
             secret.put(&entry.name.value.0, entry.value.map(|value| value.value.0));
         }
@@ -144,9 +144,9 @@ impl Secret {
 /// Bytes in Base64; messages never show them.
 struct Encoded(InlineText);
 
-impl Value for Encoded {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
-        let Form::Text { text, .. } = &node.form else {
+impl FromNode for Encoded {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
+        let YamlNodeKind::Text { text, .. } = &node.form else {
             report.error(node.place, "expected Base64 of what is kept secret");
             return None;
         };
@@ -161,33 +161,33 @@ impl Value for Encoded {
         Some(Self(InlineText(bytes.into())))
     }
 
-    fn shape() -> Shape {
-        Shape::Word(WordInfo::text("Base64"))
+    fn shape() -> ValueSchema {
+        ValueSchema::Word(WordInfo::text("Base64"))
     }
 
-    fn fits(node: &Node<'_>) -> bool {
-        matches!(node.form, Form::Text { .. })
+    fn fits(node: &YamlNode<'_>) -> bool {
+        matches!(node.form, YamlNodeKind::Text { .. })
     }
 }
 
 /// A text; messages never show it.
-struct Plain(InlineText);
+struct SecretText(InlineText);
 
-impl Value for Plain {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
-        let Form::Text { text, .. } = &node.form else {
+impl FromNode for SecretText {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
+        let YamlNodeKind::Text { text, .. } = &node.form else {
             report.error(node.place, "expected a text");
             return None;
         };
         Some(Self(InlineText(text.as_bytes().into())))
     }
 
-    fn shape() -> Shape {
-        Shape::Word(WordInfo::text("a text"))
+    fn shape() -> ValueSchema {
+        ValueSchema::Word(WordInfo::text("a text"))
     }
 
-    fn fits(node: &Node<'_>) -> bool {
-        matches!(node.form, Form::Text { .. })
+    fn fits(node: &YamlNode<'_>) -> bool {
+        matches!(node.form, YamlNodeKind::Text { .. })
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::object::Object;
 use super::value::{ApiText, PortOrName};
-use crate::problem::{Place, Report};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan};
+use crate::read::Spanned;
 use crate::value::Number;
 
 object! {
@@ -14,7 +14,7 @@ object! {
         /// `ClusterIP`, `NodePort`, `LoadBalancer` or `ExternalName`.
         optional kind "type": ApiText;
         /// Its ports.
-        optional ports "ports": Vec<At<ServicePortSpec>>;
+        optional ports "ports": Vec<Spanned<ServicePortSpec>>;
         /// The name that an `ExternalName` stands for.
         optional external_name "externalName": ApiText;
         /// Its address in the cluster; `None` for a Service that is a list of endpoints and no more.
@@ -45,7 +45,7 @@ object! {
 
 /// A Service, made ready.
 #[derive(Clone, Debug)]
-pub(crate) struct Service {
+pub(crate) struct KubernetesService {
     /// Its ports, TCP ones alone.
     pub(crate) ports: Vec<ServicePort>,
     /// The name it stands for, if it is an `ExternalName`.
@@ -53,7 +53,7 @@ pub(crate) struct Service {
     /// Whether it has no address of its own.
     pub(crate) is_headless: bool,
     /// Where it is written.
-    pub(crate) place: Place,
+    pub(crate) place: SourceSpan,
 }
 
 /// A port of a Service.
@@ -69,13 +69,13 @@ pub(crate) struct ServicePort {
     pub(crate) app_protocol: Option<Arc<str>>,
 }
 
-impl Service {
+impl KubernetesService {
     /// Reads a Service; what is wrong with it goes to `report`.
-    pub(super) fn read(object: &Object<'_>, report: &mut Report) -> Self {
+    pub(super) fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         let spec =
             object.part::<ServiceSpec>("spec", report).map_or_else(ServiceSpec::default, |spec| spec.value);
         let mut ports: Vec<ServicePort> = Vec::new();
-        for At { value: port, place } in spec.ports.into_iter().flat_map(|ports| ports.value) {
+        for Spanned { value: port, place } in spec.ports.into_iter().flat_map(|ports| ports.value) {
             let Some(number) = port.port else { continue };
             if port.protocol.is_some_and(|protocol| &*protocol.value.0 != "TCP") {
                 continue;

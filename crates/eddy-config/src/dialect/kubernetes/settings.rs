@@ -7,13 +7,13 @@ use eddy_route::RegexRank;
 
 use crate::config::ListenAddress;
 use crate::dialect::gateway_api::CONTROLLER;
-use crate::read::{At, Named};
+use crate::read::{NamedMap, Spanned};
 use crate::spec::KubernetesSpec;
 use crate::value::{IpText, ObjectName, PortKey};
 
 /// Where to listen.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct KubernetesSettings {
     all: Listening,
     /// The same for some Gateways.
     gateways: HashMap<ObjectName, Listening>,
@@ -29,7 +29,7 @@ struct Listening {
     ports: HashMap<u16, ListenAddress>,
 }
 
-impl Settings {
+impl KubernetesSettings {
     /// What eddy's own configuration says, or else the defaults.
     pub(crate) fn of(spec: Option<&KubernetesSpec>) -> Self {
         let all =
@@ -91,7 +91,10 @@ impl Settings {
 }
 
 impl Listening {
-    fn of(address: Option<At<IpText>>, ports: Option<&At<Named<PortKey, ListenAddress>>>) -> Self {
+    fn of(
+        address: Option<Spanned<IpText>>,
+        ports: Option<&Spanned<NamedMap<PortKey, ListenAddress>>>,
+    ) -> Self {
         let ports = ports.into_iter().flat_map(|ports| &ports.value.0);
         let ports = ports.filter_map(|entry| Some((entry.name.value.0, entry.value.as_ref()?.value.clone())));
         Self { address: address.map(|address| address.value.0), ports: ports.collect() }

@@ -7,15 +7,15 @@ use eddy_upstream::EndpointAddress;
 
 use super::object::Object;
 use super::value::ApiText;
-use crate::problem::{Report, shown};
-use crate::read::{At, Word};
-use crate::value::{Endpoint, Number};
+use crate::problem::{ProblemReport, shown};
+use crate::read::{FromScalar, Spanned};
+use crate::value::{EndpointAddressText, Number};
 
 object! {
     /// An endpoint of a slice.
     EndpointSpec as "an endpoint" {
         /// Its addresses, of which all lead to the same.
-        required addresses "addresses": Vec<At<ApiText>>;
+        required addresses "addresses": Vec<Spanned<ApiText>>;
         /// Whether it is up.
         optional conditions "conditions": ConditionsSpec;
         /// The object that it is.
@@ -89,7 +89,7 @@ impl Slice {
     }
 
     /// Reads a slice; what is wrong with it goes to `report`.
-    pub(super) fn read(object: &Object<'_>, report: &mut Report) -> Self {
+    pub(super) fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         let kind = object.needed_part::<ApiText>("addressType", report);
         let is_address = match kind.as_ref().map(|kind| &*kind.value.0) {
             Some("FQDN") => false,
@@ -102,14 +102,16 @@ impl Slice {
             }
         };
         let mut endpoints = Vec::new();
-        let specs = object.part::<Vec<At<EndpointSpec>>>("endpoints", report);
+        let specs = object.part::<Vec<Spanned<EndpointSpec>>>("endpoints", report);
         for spec in specs.into_iter().flat_map(|specs| specs.value) {
             let conditions = spec.value.conditions.map_or_else(ConditionsSpec::default, |spec| spec.value);
-            let is = |condition: Option<At<bool>>| condition.is_some_and(|condition| condition.value);
+            let is = |condition: Option<Spanned<bool>>| condition.is_some_and(|condition| condition.value);
             let is_ready = conditions.ready.is_none_or(|ready| ready.value);
             // Only the first address counts, as with kube-proxy.
             let addresses = spec.value.addresses.map_or_else(Vec::new, |addresses| addresses.value);
-            let Some(At { value: ApiText(host), place }) = addresses.into_iter().next() else { continue };
+            let Some(Spanned { value: ApiText(host), place }) = addresses.into_iter().next() else {
+                continue;
+            };
             if is_address && host.parse::<IpAddr>().is_err() {
                 report.error(place, format!("expected an address, found `{}`", shown(&host)));
                 continue;
@@ -120,7 +122,7 @@ impl Slice {
             let pod = pod.and_then(|target| Some(target.name?.value.0));
             endpoints.push(SliceEndpoint { host, is_ready, is_last_resort, pod });
         }
-        let ports = object.part::<Vec<At<PortSpec>>>("ports", report);
+        let ports = object.part::<Vec<Spanned<PortSpec>>>("ports", report);
         let ports = ports.into_iter().flat_map(|ports| ports.value).filter_map(|port| {
             let PortSpec { name, port, protocol } = port.value;
             let is_tcp = protocol.is_none_or(|protocol| &*protocol.value.0 == "TCP");
@@ -145,7 +147,7 @@ pub(super) fn address_of(host: &str, port: u16) -> Option<EndpointAddress> {
         Ok(IpAddr::V6(address)) => format!("[{address}]:{port}"),
         Ok(IpAddr::V4(_)) | Err(_) => format!("{}:{port}", host.strip_suffix('.').unwrap_or(host)),
     };
-    Endpoint::parse(&text).ok().map(|Endpoint(address)| address)
+    EndpointAddressText::parse(&text).ok().map(|EndpointAddressText(address)| address)
 }
 
 /// The label that names the Service of a slice.

@@ -4,25 +4,25 @@ use eddy_upstream::EndpointAddress;
 
 use super::backend::Backends;
 use super::{Objects, PortOrName, Unresolved, read_objects};
-use crate::problem::{Report, SourceText};
-use crate::read::Value;
+use crate::problem::{ProblemReport, SourceText};
+use crate::read::FromNode;
 use crate::spec::KubernetesSpec;
 use crate::value::ObjectName;
 use crate::yaml::{parse, parse_documents};
 
-fn read<'t>(text: &'t str, report: &mut Report) -> Objects<'t> {
+fn read<'t>(text: &'t str, report: &mut ProblemReport) -> Objects<'t> {
     let documents = parse_documents(text, 0, report);
     assert!(documents.is_whole, "{text}");
     read_objects(documents.roots, report)
 }
 
-fn told(report: Report) -> Vec<String> {
+fn told(report: ProblemReport) -> Vec<String> {
     let problems = report.into_problems(&[SourceText::new("a.yaml", "")]);
     problems.iter().map(|problem| problem.to_string().replacen("a.yaml:", "", 1)).collect()
 }
 
 fn check_told(text: &str, expected: &[&str]) {
-    let mut report = Report::new();
+    let mut report = ProblemReport::new();
     let objects = read(text, &mut report);
     Backends::read(&objects, None, &mut report);
     assert_eq!(told(report), expected, "{text}");
@@ -33,7 +33,7 @@ fn documents_and_lists_are_objects_in_their_order() {
     let text = "apiVersion: v1\nkind: Service\nmetadata: {name: a, creationTimestamp: null}\n---\n# nothing\n---\n\
                 apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service, metadata: {name: b, namespace: other}}\n\
                 - {apiVersion: v1, kind: NamespaceList, items: [{apiVersion: v1, kind: Namespace, metadata: {name: other, labels: {a: b}}}]}\n";
-    let mut report = Report::new();
+    let mut report = ProblemReport::new();
     let objects = read(text, &mut report);
     let names: Vec<String> = objects.list.iter().map(ToString::to_string).collect();
     assert_eq!(names, ["Service default/a", "Service other/b", "Namespace other"]);
@@ -96,7 +96,7 @@ fn keys_and_types_are_as_strict_as_an_api_server() {
 
 #[test]
 fn leniency_makes_warnings_of_what_can_be_passed_over() {
-    let mut report = Report::new();
+    let mut report = ProblemReport::new();
     report.be_lenient();
     read("{apiVersion: v1, kind: Service, metadata: {name: a, label: {}, labels: {a: 1}}}", &mut report);
     assert!(!report.has_errors());
@@ -145,7 +145,7 @@ endpoints:
 ";
 
 fn check_found(spec: &str, service: &str, port: PortOrName, expected: Result<&str, Unresolved>) {
-    let mut report = Report::new();
+    let mut report = ProblemReport::new();
     let objects = read(SERVICES, &mut report);
     let tree = parse(spec, 1, &mut report);
     let spec = tree.root.and_then(|root| KubernetesSpec::read(&root, &mut report));

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::problem::{Report, shown};
-use crate::read::{Misfit, Shape, Value, Word, WordInfo, note_kind};
-use crate::yaml::{Form, Node};
+use crate::problem::{ProblemReport, shown};
+use crate::read::{FromNode, FromScalar, Misfit, ValueSchema, WordInfo, note_kind};
+use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// A text. One that YAML would take for a number or a flag must stand in quotes, as in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,9 +23,9 @@ pub(crate) enum PortOrName {
     Name(Arc<str>),
 }
 
-impl Value for ApiText {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
-        let Form::Text { text, is_plain } = &node.form else {
+impl FromNode for ApiText {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
+        let YamlNodeKind::Text { text, is_plain } = &node.form else {
             note_kind(node, Self::shape, report);
             return None;
         };
@@ -36,16 +36,16 @@ impl Value for ApiText {
         Some(Self(text.as_ref().into()))
     }
 
-    fn shape() -> Shape {
-        Shape::Word(WordInfo::text("a text"))
+    fn shape() -> ValueSchema {
+        ValueSchema::Word(WordInfo::text("a text"))
     }
 
-    fn fits(node: &Node<'_>) -> bool {
-        matches!(node.form, Form::Text { .. })
+    fn fits(node: &YamlNode<'_>) -> bool {
+        matches!(node.form, YamlNodeKind::Text { .. })
     }
 }
 
-impl Word for Label {
+impl FromScalar for Label {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.is_empty() { Err(Misfit::FORM) } else { Ok(Self(text.into())) }
     }
@@ -55,9 +55,9 @@ impl Word for Label {
     }
 }
 
-impl Value for PortOrName {
-    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
-        let Form::Text { text, is_plain } = &node.form else {
+impl FromNode for PortOrName {
+    fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
+        let YamlNodeKind::Text { text, is_plain } = &node.form else {
             note_kind(node, Self::shape, report);
             return None;
         };
@@ -72,12 +72,12 @@ impl Value for PortOrName {
         }
     }
 
-    fn shape() -> Shape {
-        Shape::Word(WordInfo::text("a port by number or name"))
+    fn shape() -> ValueSchema {
+        ValueSchema::Word(WordInfo::text("a port by number or name"))
     }
 
-    fn fits(node: &Node<'_>) -> bool {
-        matches!(node.form, Form::Text { .. })
+    fn fits(node: &YamlNode<'_>) -> bool {
+        matches!(node.form, YamlNodeKind::Text { .. })
     }
 }
 

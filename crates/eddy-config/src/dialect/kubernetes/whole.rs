@@ -3,11 +3,11 @@
 use super::backend::{Backend, Backends, Unresolved};
 use super::object::Objects;
 use super::secret::Secrets;
-use super::settings::Settings;
+use super::settings::KubernetesSettings;
 use super::value::PortOrName;
 use crate::check::Draft;
 use crate::dialect::{gateway_api, ingress, istio};
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceSpan};
 use crate::spec::KubernetesSpec;
 use crate::value::ObjectName;
 
@@ -21,7 +21,7 @@ pub(crate) struct Manifests<'o, 't> {
     /// The certificates.
     pub(crate) secrets: Secrets,
     /// Where to listen.
-    pub(crate) settings: Settings,
+    pub(crate) settings: KubernetesSettings,
 }
 
 /// Adds what objects say; what is wrong with them goes to `report`.
@@ -29,16 +29,16 @@ pub(crate) fn add(
     objects: &Objects<'_>,
     spec: Option<&KubernetesSpec>,
     draft: &mut Draft<'_, '_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) {
     let backends = Backends::read(objects, spec, report);
     let secrets = Secrets::read(objects, report);
-    let manifests = Manifests { objects, backends, secrets, settings: Settings::of(spec) };
+    let manifests = Manifests { objects, backends, secrets, settings: KubernetesSettings::of(spec) };
     gateway_api::add(&manifests, draft, report);
     ingress::add(&manifests, draft, report);
     istio::add(&manifests, draft, report);
     if draft.listeners.is_empty() && !report.has_errors() {
-        let place = objects.list.first().map_or_else(Place::default, |object| object.place);
+        let place = objects.list.first().map_or_else(SourceSpan::default, |object| object.place);
         report
             .error(place, "nothing to listen on: no object here says where requests come in")
             .hint("add a Gateway with a listener of protocol HTTP");
@@ -55,13 +55,13 @@ impl Manifests<'_, '_> {
         service: &ObjectName,
         port: &PortOrName,
         draft: &mut Draft<'_, '_>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) -> Result<usize, Unresolved> {
         Ok(self.add(self.backends.find(service, port)?, draft, report))
     }
 
     /// Adds the cluster of what was found, unless eddy's own configuration has one of its name.
-    pub(crate) fn add(&self, found: Backend, draft: &mut Draft<'_, '_>, report: &mut Report) -> usize {
+    pub(crate) fn add(&self, found: Backend, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) -> usize {
         let Backend { cluster, place, .. } = found;
         if cluster.endpoints.is_empty() && !draft.has_cluster(&cluster.name) {
             let name = &cluster.name;

@@ -5,7 +5,7 @@ use super::guard;
 
 /// A directive of NGINX.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct DirectiveInfo {
     pub(super) name: &'static str,
     /// The blocks that it may stand in, bit by bit.
     pub(super) blocks: u16,
@@ -28,20 +28,20 @@ pub(in crate::dialect) enum Use {
 }
 
 /// A module and its directives.
-pub(super) struct Module {
+pub(super) struct NginxModule {
     pub(super) title: &'static str,
-    pub(super) directives: &'static [Known],
+    pub(super) directives: &'static [DirectiveInfo],
 }
 
 /// The directive of this name; where several have it, the one for this block.
-pub(super) fn find(name: &str, block: u16) -> Option<&'static Known> {
+pub(super) fn find(name: &str, block: u16) -> Option<&'static DirectiveInfo> {
     let mut all = MODULES.iter().flat_map(|module| module.directives).filter(|known| known.name == name);
     let first = all.clone().next();
     all.find(|known| known.blocks & block != 0).or(first)
 }
 
 /// The directives of this name.
-pub(super) fn find_all(name: &str) -> impl Iterator<Item = &'static Known> {
+pub(super) fn find_all(name: &str) -> impl Iterator<Item = &'static DirectiveInfo> {
     MODULES.iter().flat_map(|module| module.directives).filter(move |known| known.name == name)
 }
 
@@ -50,25 +50,25 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     MODULES.iter().flat_map(|module| module.directives).map(|known| known.name)
 }
 
-const fn known(name: &'static str, blocks: u16, arguments: (usize, usize), use_: Use) -> Known {
-    Known { name, blocks, arguments, use_ }
+const fn known(name: &'static str, blocks: u16, arguments: (usize, usize), use_: Use) -> DirectiveInfo {
+    DirectiveInfo { name, blocks, arguments, use_ }
 }
 
 /// The modules, in the order of the reference.
-pub(super) static MODULES: &[Module] = &[
-    Module { title: "Core", directives: CORE },
-    Module { title: "Rewrite", directives: REWRITE },
-    Module { title: "Proxy", directives: PROXY },
-    Module { title: "Upstream", directives: UPSTREAMS },
-    Module { title: "Map", directives: MAP },
-    Module { title: "The frame", directives: FRAME },
-    Module { title: "Other modules", directives: OTHER },
-    Module { title: "Further modules", directives: FURTHER },
-    Module { title: "Access", directives: guard::ACCESS },
+pub(super) static MODULES: &[NginxModule] = &[
+    NginxModule { title: "Core", directives: CORE },
+    NginxModule { title: "Rewrite", directives: REWRITE },
+    NginxModule { title: "Proxy", directives: PROXY },
+    NginxModule { title: "Upstream", directives: UPSTREAMS },
+    NginxModule { title: "Map", directives: MAP },
+    NginxModule { title: "The frame", directives: FRAME },
+    NginxModule { title: "Other modules", directives: OTHER },
+    NginxModule { title: "Further modules", directives: FURTHER },
+    NginxModule { title: "Access", directives: guard::ACCESS },
 ];
 
 #[rustfmt::skip]
-static CORE: &[Known] = &[
+static CORE: &[DirectiveInfo] = &[
     known("absolute_redirect", HTTP | SERVER | LOCATION, (1, 1), Use::Read("")),
     known("aio", HTTP | SERVER | LOCATION, (1, 9), Use::Idle(FILES)),
     known("aio_write", HTTP | SERVER | LOCATION, (1, 1), Use::Idle(FILES)),
@@ -156,7 +156,7 @@ static CORE: &[Known] = &[
 ];
 
 #[rustfmt::skip]
-static REWRITE: &[Known] = &[
+static REWRITE: &[DirectiveInfo] = &[
     known("break", SERVER | LOCATION | SERVER_IF | IF, (0, 0), Use::Read("")),
     known("if", SERVER | LOCATION, (1, usize::MAX), Use::Read("tests of files (`-f`, `-d`, `-e`, `-x`) are refused: eddy has no files")),
     known("return", SERVER | LOCATION | SERVER_IF | IF, (1, 2), Use::Read("")),
@@ -167,7 +167,7 @@ static REWRITE: &[Known] = &[
 ];
 
 #[rustfmt::skip]
-static PROXY: &[Known] = &[
+static PROXY: &[DirectiveInfo] = &[
     known("proxy_bind", HTTP | SERVER | LOCATION, (1, 2), Use::Refused("the kernel chooses the address that eddy connects from")),
     known("proxy_buffer_size", HTTP | SERVER | LOCATION, (1, 1), Use::Idle(BUFFERS)),
     known("proxy_buffering", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("answers are streamed")),
@@ -246,7 +246,7 @@ static PROXY: &[Known] = &[
 ];
 
 #[rustfmt::skip]
-static UPSTREAMS: &[Known] = &[
+static UPSTREAMS: &[DirectiveInfo] = &[
     known("upstream", HTTP, (1, 1), Use::Read("")),
     known("server", UPSTREAM, (1, usize::MAX), Use::Read("`weight`, `max_fails`, `fail_timeout`, `max_conns`, `down` and `backup`; `slow_start`, `route`, `service` and `drain` are refused")),
     known("zone", UPSTREAM, (1, 2), Use::Read("`max_conns` is for all workers together then; what fails is known to each worker alone")),
@@ -267,14 +267,14 @@ static UPSTREAMS: &[Known] = &[
 ];
 
 #[rustfmt::skip]
-static MAP: &[Known] = &[
+static MAP: &[DirectiveInfo] = &[
     known("map", HTTP, (2, 2), Use::Read("")),
     known("map_hash_bucket_size", HTTP, (1, 1), Use::Idle(TABLES)),
     known("map_hash_max_size", HTTP, (1, 1), Use::Idle(TABLES)),
 ];
 
 #[rustfmt::skip]
-static FRAME: &[Known] = &[
+static FRAME: &[DirectiveInfo] = &[
     known("events", MAIN, (0, 0), Use::Read("")),
     known("include", u16::MAX, (1, 1), Use::Read("")),
     known("worker_processes", MAIN, (1, 1), Use::Read("`auto`, or the number of workers")),
@@ -309,7 +309,7 @@ static FRAME: &[Known] = &[
 ];
 
 #[rustfmt::skip]
-static OTHER: &[Known] = &[
+static OTHER: &[DirectiveInfo] = &[
     known("add_header", HTTP | SERVER | LOCATION | IF, (2, 3), Use::Read("")),
     known("add_trailer", HTTP | SERVER | LOCATION | IF, (2, 3), Use::Refused("trailers are the upstream's")),
     known("expires", HTTP | SERVER | LOCATION | IF, (1, 2), Use::Refused("use `add_header Cache-Control`")),
@@ -384,7 +384,7 @@ static OTHER: &[Known] = &[
 ];
 
 #[rustfmt::skip]
-static FURTHER: &[Known] = &[
+static FURTHER: &[DirectiveInfo] = &[
     known("charset", HTTP | SERVER | LOCATION | IF, (1, 1), Use::Read("a name without variables, for texts that name none: of `return` and of upstreams")),
     known("charset_types", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Read("")),
     known("override_charset", HTTP | SERVER | LOCATION | IF, (1, 1), Use::Refused("upstreams name the charset of their texts")),

@@ -13,7 +13,7 @@ use super::tree::Directive;
 pub(super) type Texts = BTreeSet<KnownText>;
 
 /// What variables hold at one point of a program.
-pub(super) type Held = HashMap<String, Texts>;
+pub(super) type VariableValues = HashMap<String, Texts>;
 
 /// A text that a value may have, as far as the configuration says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +60,7 @@ pub(super) struct Constants {
     /// What `set` in locations of that server gives each variable.
     set_in_locations: HashMap<String, Vec<String>>,
     /// What its own program leaves.
-    at_end: Held,
+    at_end: VariableValues,
 }
 
 impl Constants {
@@ -125,14 +125,14 @@ impl Constants {
     }
 
     /// What variables hold once the program of a block has run.
-    pub(super) fn after(&self, block: &[Directive]) -> Held {
-        let (mut held, mut exits) = (Held::new(), Vec::new());
+    pub(super) fn after(&self, block: &[Directive]) -> VariableValues {
+        let (mut held, mut exits) = (VariableValues::new(), Vec::new());
         self.run(block, &mut held, &mut exits);
         exits.into_iter().for_each(|exit| self.join(&mut held, exit));
         held
     }
 
-    fn run(&self, block: &[Directive], held: &mut Held, exits: &mut Vec<Held>) {
+    fn run(&self, block: &[Directive], held: &mut VariableValues, exits: &mut Vec<VariableValues>) {
         for directive in block {
             match (directive.name.text.as_str(), directive.arguments.as_slice()) {
                 ("set", [name, value]) => {
@@ -157,15 +157,15 @@ impl Constants {
         }
     }
 
-    fn join(&self, held: &mut Held, other: Held) {
+    fn join(&self, held: &mut VariableValues, other: VariableValues) {
         let missing: Vec<String> = held.keys().filter(|name| !other.contains_key(*name)).cloned().collect();
         for name in missing {
-            let usual = self.usual(&name, &mut Vec::new());
+            let usual = self.server_wide_values(&name, &mut Vec::new());
             held.entry(name).or_default().extend(usual);
         }
         for (name, texts) in other {
             if !held.contains_key(&name) {
-                let usual = self.usual(&name, &mut Vec::new());
+                let usual = self.server_wide_values(&name, &mut Vec::new());
                 held.insert(name.clone(), usual);
             }
             held.entry(name).or_default().extend(texts);
@@ -173,16 +173,16 @@ impl Constants {
     }
 
     /// The texts that a value may have where variables hold this.
-    pub(super) fn texts(&self, value: &str, held: &Held) -> Texts {
+    pub(super) fn texts(&self, value: &str, held: &VariableValues) -> Texts {
         self.expand(value, held, &mut Vec::new())
     }
 
-    fn expand(&self, value: &str, held: &Held, asked: &mut Vec<String>) -> Texts {
+    fn expand(&self, value: &str, held: &VariableValues, asked: &mut Vec<String>) -> Texts {
         let mut texts: Texts = [KnownText::default()].into();
         for part in parts(value) {
             texts = match part {
-                Part::Text(more) => texts.into_iter().map(|text| text.with_text(more)).collect(),
-                Part::Variable(name) => {
+                NginxValuePart::Text(more) => texts.into_iter().map(|text| text.with_text(more)).collect(),
+                NginxValuePart::Variable(name) => {
                     let ends = self.values(name, held, asked);
                     if texts.len().saturating_mul(ends.len()) > TEXTS_MAX {
                         return [KnownText::open(name, EndKind::TooMany)].into();
@@ -194,15 +194,15 @@ impl Constants {
         texts
     }
 
-    fn values(&self, name: &str, held: &Held, asked: &mut Vec<String>) -> Texts {
+    fn values(&self, name: &str, held: &VariableValues, asked: &mut Vec<String>) -> Texts {
         match held.get(name) {
             Some(texts) if !self.groups.contains(name) => texts.clone(),
-            Some(_) | None => self.usual(name, asked),
+            Some(_) | None => self.server_wide_values(name, asked),
         }
     }
 
     /// What a variable may hold anywhere in the server.
-    fn usual(&self, name: &str, asked: &mut Vec<String>) -> Texts {
+    fn server_wide_values(&self, name: &str, asked: &mut Vec<String>) -> Texts {
         let open = |kind| Texts::from([KnownText::open(name, kind)]);
         if self.groups.contains(name) || name.bytes().all(|byte| byte.is_ascii_digit()) {
             return open(EndKind::Group);
@@ -233,7 +233,7 @@ impl Constants {
         };
         let values = [self.maps.get(name), self.set_in_locations.get(name)];
         for value in values.into_iter().flatten().flatten() {
-            texts.extend(self.expand(value, &Held::new(), asked));
+            texts.extend(self.expand(value, &VariableValues::new(), asked));
             if texts.len() > TEXTS_MAX {
                 texts = open(EndKind::TooMany);
                 break;
@@ -298,18 +298,18 @@ fn has_computed(directives: &[Directive]) -> bool {
     })
 }
 
-enum Part<'v> {
+enum NginxValuePart<'v> {
     Text(&'v str),
     Variable(&'v str),
 }
 
 /// The parts of a value; a `$` that names nothing is text, which was noted elsewhere.
-fn parts(value: &str) -> Vec<Part<'_>> {
+fn parts(value: &str) -> Vec<NginxValuePart<'_>> {
     let mut parts = Vec::new();
     let mut rest = value;
     while let Some((before, after)) = rest.split_once('$') {
         if !before.is_empty() {
-            parts.push(Part::Text(before));
+            parts.push(NginxValuePart::Text(before));
         }
         let (name, after) = match after.strip_prefix('{') {
             Some(braced) => braced.split_once('}').unwrap_or((braced, "")),
@@ -319,11 +319,11 @@ fn parts(value: &str) -> Vec<Part<'_>> {
                 after.split_at(after.find(|letter| !is_part(letter)).unwrap_or(after.len()))
             }
         };
-        parts.push(if name.is_empty() { Part::Text("$") } else { Part::Variable(name) });
+        parts.push(if name.is_empty() { NginxValuePart::Text("$") } else { NginxValuePart::Variable(name) });
         rest = after;
     }
     if !rest.is_empty() {
-        parts.push(Part::Text(rest));
+        parts.push(NginxValuePart::Text(rest));
     }
     parts
 }

@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use eddy_route::nginx::group_names;
 
 use super::catalogue::{self, Use};
-use super::reader::Reader;
+use super::reader::NginxReader;
 use super::tree::Directive;
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Defines the variables of `set`, `map` and named groups, and notes which are read.
     pub(super) fn declare_variables(&mut self, directives: &[Directive]) {
         for directive in directives {

@@ -3,11 +3,11 @@
 use eddy_route::nginx::PlaceGuard;
 
 use super::block::{HTTP, IF, LOCATION, SERVER};
-use super::catalogue::{self, Known, Use};
-use super::reader::Reader;
+use super::catalogue::{self, DirectiveInfo, Use};
+use super::reader::NginxReader;
 use super::tree::Directive;
 use crate::check::Leniency;
-use crate::problem::{Place, closest};
+use crate::problem::{SourceSpan, closest};
 
 /// The guards that hold in a block and that eddy cannot carry out.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +74,7 @@ pub(super) fn is_decided(directive: &Directive) -> bool {
 
 /// What the published list says of a directive that is refused, beside the reason.
 pub(super) fn remark(name: &str) -> &'static str {
-    match consequence(name, HTTP | SERVER | LOCATION | IF) {
+    match guard_consequence(name, HTTP | SERVER | LOCATION | IF) {
         Consequence::PassedOver => "",
         Consequence::Closes => "; with `--lenient` the requests that it guards are answered 403",
         Consequence::Kept(_) => "; with `--lenient`, too",
@@ -90,7 +90,7 @@ enum Consequence {
     Kept(&'static str),
 }
 
-fn consequence(name: &str, here: u16) -> Consequence {
+fn guard_consequence(name: &str, here: u16) -> Consequence {
     if let Some((_, reason)) = KEPT.iter().find(|(kept, _)| *kept == name) {
         return Consequence::Kept(reason);
     }
@@ -101,7 +101,7 @@ fn consequence(name: &str, here: u16) -> Consequence {
     }
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Notes a directive that eddy does not have, or does not know; one that guards is not passed over.
     pub(super) fn refuse_directive(
         &mut self,
@@ -111,7 +111,7 @@ impl Reader<'_> {
         hint: Option<String>,
     ) {
         let (place, is_lenient) = (directive.name.place, self.leniency == Leniency::Lenient);
-        match consequence(&directive.name.text, here) {
+        match guard_consequence(&directive.name.text, here) {
             Consequence::Kept(reason) if !is_off(directive) => {
                 let hint = hint.unwrap_or_else(|| format!("`--lenient` does not pass over it: {reason}"));
                 self.report.error(place, message).hint(hint);
@@ -132,7 +132,7 @@ impl Reader<'_> {
     }
 
     /// Notes that `--lenient` makes an answer of 403 of something in a program, which decides what is let through.
-    pub(super) fn note_denial(&mut self, place: Place) {
+    pub(super) fn note_denial(&mut self, place: SourceSpan) {
         if self.leniency == Leniency::Lenient {
             self.report
                 .warning(
@@ -223,7 +223,7 @@ const KEPT: &[(&str, &str)] = &[
 
 /// Directives of modules that guard, which eddy does not have.
 #[rustfmt::skip]
-pub(super) static ACCESS: &[Known] = &[
+pub(super) static ACCESS: &[DirectiveInfo] = &[
     known("auth_jwt", HTTP | SERVER | LOCATION, (1, 2), Use::Refused("eddy has no JWT module")),
     known("auth_jwt_key_file", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it is for `auth_jwt`")),
     known("auth_jwt_key_request", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it is for `auth_jwt`")),
@@ -237,6 +237,6 @@ pub(super) static ACCESS: &[Known] = &[
     known("valid_referers", SERVER | LOCATION, (1, usize::MAX), Use::Refused("eddy has no `$invalid_referer`; what asks for it is answered 403 with `--lenient`")),
 ];
 
-const fn known(name: &'static str, blocks: u16, arguments: (usize, usize), use_: Use) -> Known {
-    Known { name, blocks, arguments, use_ }
+const fn known(name: &'static str, blocks: u16, arguments: (usize, usize), use_: Use) -> DirectiveInfo {
+    DirectiveInfo { name, blocks, arguments, use_ }
 }

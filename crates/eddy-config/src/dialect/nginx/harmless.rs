@@ -4,7 +4,7 @@
 //! A directive that guards is in the list only with the argument that guards nothing.
 
 use super::block::{HTTP, IF, LOCATION, SERVER, SERVER_IF};
-use super::tree::{Directive, Word};
+use super::tree::{Directive, NginxWord};
 
 /// Whether a directive that eddy does not have changes nothing with these arguments.
 pub(super) fn changes_nothing(directive: &Directive) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn changes_nothing(directive: &Directive) -> bool {
     }
 }
 
-fn is_word(word: &Word, text: &str) -> bool {
+fn is_word(word: &NginxWord, text: &str) -> bool {
     word.text.eq_ignore_ascii_case(text)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::tree::{Directive, parse};
-use crate::problem::{Report, SourceText, shown};
+use crate::problem::{ProblemReport, SourceText, shown};
 
 /// Whether a file is one of NGINX's, by its name.
 pub(crate) fn is_nginx(path: &str) -> bool {
@@ -18,7 +18,7 @@ pub(crate) fn is_nginx(path: &str) -> bool {
 pub(crate) fn includes(sources: &[SourceText], root: usize) -> Vec<String> {
     let Some(path) = sources.get(root).map(|root| &root.path) else { return Vec::new() };
     let mut found = Vec::new();
-    let mut report = Report::new();
+    let mut report = ProblemReport::new();
     let mut pending = vec![root];
     let mut seen = vec![false; sources.len()];
     while let Some(number) = pending.pop() {
@@ -47,7 +47,7 @@ fn gather(directives: &[Directive], root: &str, found: &mut Vec<String>) {
 }
 
 /// The directives of a source, files in the place of their `include`.
-pub(super) fn united(sources: &[SourceText], root: usize, report: &mut Report) -> Vec<Directive> {
+pub(super) fn united(sources: &[SourceText], root: usize, report: &mut ProblemReport) -> Vec<Directive> {
     let mut uniter = Uniter {
         sources,
         root: sources.get(root).map_or("", |source| &source.path),
@@ -69,7 +69,7 @@ struct Uniter<'t> {
 }
 
 impl Uniter<'_> {
-    fn tree(&mut self, source: usize, report: &mut Report) -> Rc<[Directive]> {
+    fn tree(&mut self, source: usize, report: &mut ProblemReport) -> Rc<[Directive]> {
         let read = self.trees.entry(source).or_insert_with(|| {
             let text = self.sources.get(source).map_or("", |source| &source.text);
             parse(text, u32::try_from(source).unwrap_or(u32::MAX), report).into()
@@ -77,7 +77,12 @@ impl Uniter<'_> {
         Rc::clone(read)
     }
 
-    fn unite(&mut self, directives: &[Directive], depth: usize, report: &mut Report) -> Vec<Directive> {
+    fn unite(
+        &mut self,
+        directives: &[Directive],
+        depth: usize,
+        report: &mut ProblemReport,
+    ) -> Vec<Directive> {
         let mut united = Vec::with_capacity(directives.len());
         for directive in directives {
             let Some(left) = self.left.checked_sub(1) else { return united };
@@ -102,7 +107,7 @@ impl Uniter<'_> {
         directive: &Directive,
         depth: usize,
         united: &mut Vec<Directive>,
-        report: &mut Report,
+        report: &mut ProblemReport,
     ) {
         let [pattern] = directive.arguments.as_slice() else {
             report.error(directive.name.place, "`include` takes one file or pattern");

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use super::reader::Reader;
-use super::tree::Word;
+use super::reader::NginxReader;
+use super::tree::NginxWord;
 use crate::config::ListenAddress;
 
 /// A `listen` of a server.
@@ -17,9 +17,9 @@ pub(super) struct Listen {
     pub(super) has_http2: bool,
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Reads a `listen`: an address, or one for each port of a range.
-    pub(super) fn listen(&mut self, arguments: &[Word]) -> Vec<Listen> {
+    pub(super) fn listen(&mut self, arguments: &[NginxWord]) -> Vec<Listen> {
         let [address, parameters @ ..] = arguments else { return Vec::new() };
         let Some(addresses) = parse_ports(&address.text) else {
             let wanted = format!(

@@ -3,21 +3,21 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use eddy_route::Origin;
-use eddy_route::nginx::{Handler, LastTry, LetterCase, PlaceKind, PlaceSpec, Step};
+use eddy_route::SourceLocation;
+use eddy_route::nginx::{LastTry, LetterCase, LocationHandler, PlaceKind, PlaceSpec, RewriteDirective};
 
 use super::block::{IF, LOCATION};
-use super::constants::Held;
+use super::constants::VariableValues;
 use super::guard;
 use super::proxy::Replaced;
-use super::reader::Reader;
-use super::scope::Scope;
-use super::tree::{Directive, Word};
-use crate::problem::{Place, shown};
+use super::reader::NginxReader;
+use super::scope::BlockSettings;
+use super::tree::{Directive, NginxWord};
+use crate::problem::{SourceSpan, shown};
 
 /// What a location lies in.
 pub(super) struct Outer<'o> {
-    pub(super) scope: &'o Scope,
+    pub(super) scope: &'o BlockSettings,
     /// What names of places begin with.
     pub(super) label: &'o str,
     /// The text of the location around, with which those within must begin.
@@ -28,7 +28,7 @@ pub(super) struct Outer<'o> {
     pub(super) is_server: bool,
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Reads a location; its index among the places.
     pub(super) fn location(&mut self, directive: &Directive, outer: &Outer<'_>) -> Option<u32> {
         let place = directive.name.place;
@@ -55,7 +55,7 @@ impl Reader<'_> {
             }
         };
         let may_hold = !matches!(kind, PlaceKind::Exact(_) | PlaceKind::Named(_));
-        let hand = self.hand(&directives, &scope, replaced, &held);
+        let hand = self.location_handler(&directives, &scope, replaced, &held);
         let index = self.add_place(place_of(&scope, &name, self.origin(place), kind));
         let inner_hand = hand.clone();
         let mut if_place = |reader: &mut Self, directive: &Directive| {
@@ -102,7 +102,7 @@ impl Reader<'_> {
         let directive = directives.iter().find(|directive| directive.name.text == "try_files")?;
         let last = directive.arguments.last()?;
         if let Some(code) = last.text.strip_prefix('=') {
-            let code = Word { text: code.to_owned(), place: last.place };
+            let code = NginxWord { text: code.to_owned(), place: last.place };
             return Some(LastTry::Status(u16::try_from(self.number(&code, 200, 599)?).ok()?));
         }
         if let Some(name) = last.text.strip_prefix('@') {
@@ -117,13 +117,17 @@ impl Reader<'_> {
         }
     }
 
-    fn location_kind(&mut self, words: &[Word], outer: &Outer<'_>) -> Option<(PlaceKind, Option<String>)> {
+    fn location_kind(
+        &mut self,
+        words: &[NginxWord],
+        outer: &Outer<'_>,
+    ) -> Option<(PlaceKind, Option<String>)> {
         let (sign, text) = match words {
             [text] => match ["=", "^~", "~*", "~"]
                 .iter()
                 .find_map(|sign| text.text.strip_prefix(sign).map(|rest| (*sign, rest.to_owned())))
             {
-                Some((sign, rest)) => (sign.to_owned(), Word { text: rest, place: text.place }),
+                Some((sign, rest)) => (sign.to_owned(), NginxWord { text: rest, place: text.place }),
                 None => (String::new(), text.clone()),
             },
             [sign, text] => (sign.text.clone(), text.clone()),
@@ -164,19 +168,19 @@ impl Reader<'_> {
     fn if_place(
         &mut self,
         directive: &Directive,
-        outer: &Scope,
+        outer: &BlockSettings,
         label: &str,
-        around: &Handler,
-        held: &Held,
+        around: &LocationHandler,
+        held: &VariableValues,
     ) -> u32 {
         let block = directive.block.as_deref().unwrap_or_default();
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.catalogued(directive, IF)).cloned().collect();
         let scope = outer.within(&directives, self).guarded(outer, block);
-        let own = self.hand(&directives, &scope, Replaced::Nothing, held);
+        let own = self.location_handler(&directives, &scope, Replaced::Nothing, held);
         let hand = match (own, around) {
-            (own @ Handler::Proxy(_), _) => own,
-            (Handler::None, around) => around.clone(),
+            (own @ LocationHandler::Proxy(_), _) => own,
+            (LocationHandler::None, around) => around.clone(),
         };
         let origin = self.origin(directive.name.place);
         let mut place = place_of(&scope, &format!("{label} if"), origin, PlaceKind::If);
@@ -184,24 +188,24 @@ impl Reader<'_> {
         self.add_place(place)
     }
 
-    fn hand(
+    fn location_handler(
         &mut self,
         directives: &[Directive],
-        scope: &Scope,
+        scope: &BlockSettings,
         replaced: Replaced<'_>,
-        held: &Held,
-    ) -> Handler {
+        held: &VariableValues,
+    ) -> LocationHandler {
         let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");
-        let Some(directive) = passes.next() else { return Handler::None };
+        let Some(directive) = passes.next() else { return LocationHandler::None };
         if let Some(second) = passes.next() {
             self.report.error(second.name.place, "there is a `proxy_pass` in this block already");
         }
-        let Some(word) = directive.arguments.first() else { return Handler::None };
+        let Some(word) = directive.arguments.first() else { return LocationHandler::None };
         self.proxy_pass(word, scope, replaced, held)
     }
 
     /// Notes a location that stands twice.
-    fn note_twin(&mut self, known: &mut HashSet<(u8, Box<str>)>, location: u32, place: Place) {
+    fn note_twin(&mut self, known: &mut HashSet<(u8, Box<str>)>, location: u32, place: SourceSpan) {
         let kind = self.spec.places.get(location as usize).map(|place| &place.kind);
         let own = match kind {
             Some(PlaceKind::Exact(path)) => (0, path.clone()),
@@ -218,13 +222,17 @@ impl Reader<'_> {
     /// Says when nobody answers in a location.
     fn advise(
         &mut self,
-        hand: &Handler,
-        steps: &[Step],
+        hand: &LocationHandler,
+        steps: &[RewriteDirective],
         last_try: Option<&LastTry>,
         locations: &[u32],
-        place: Place,
+        place: SourceSpan,
     ) {
-        if matches!(hand, Handler::None) && steps.is_empty() && last_try.is_none() && locations.is_empty() {
+        if matches!(hand, LocationHandler::None)
+            && steps.is_empty()
+            && last_try.is_none()
+            && locations.is_empty()
+        {
             self.report
                 .warning(place, "nobody answers here: NGINX would look for a file, eddy answers 404")
                 .hint("give it a `proxy_pass` or a `return`");
@@ -233,14 +241,19 @@ impl Reader<'_> {
 }
 
 /// A place with the settings of a block.
-pub(super) fn place_of(scope: &Scope, name: &str, origin: Origin, kind: PlaceKind) -> PlaceSpec {
+pub(super) fn place_of(
+    scope: &BlockSettings,
+    name: &str,
+    origin: SourceLocation,
+    kind: PlaceKind,
+) -> PlaceSpec {
     PlaceSpec {
         name: name.into(),
         origin,
         kind,
         steps: Vec::new(),
         locations: Vec::new(),
-        hand: Handler::None,
+        hand: LocationHandler::None,
         is_internal: false,
         guard: scope.guards.place_guard(),
         error_pages: Arc::clone(&scope.error_pages),

@@ -2,11 +2,11 @@
 
 use eddy_route::nginx::{LetterCase, MapForm, MapRow, MapSpec, ServerName, TextTemplate};
 
-use super::reader::Reader;
+use super::reader::NginxReader;
 use super::tree::Directive;
 use crate::problem::shown;
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Reads a map and keeps it; one whose variable nothing reads, as where a log alone does, means nothing.
     pub(super) fn map(&mut self, directive: &Directive) {
         let [source, name] = directive.arguments.as_slice() else { return };

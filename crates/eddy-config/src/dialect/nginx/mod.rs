@@ -34,6 +34,6 @@ pub(crate) use include::{includes, is_nginx};
 pub use include::{is_pattern, matches_pattern};
 pub use page::directives_page;
 pub(in crate::dialect) use targets::Targets;
-pub(in crate::dialect) use tree::{Directive, Word};
+pub(in crate::dialect) use tree::{Directive, NginxWord};
 pub(in crate::dialect) use whole::make;
 pub(crate) use whole::{check_nginx, included};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use eddy_upstream::{AddressFamilies, ClusterConfig};
 
-use super::reader::Reader;
-use super::tree::Word;
+use super::reader::NginxReader;
+use super::tree::NginxWord;
 use super::value::parse_time;
 use crate::problem::shown;
 
@@ -39,9 +39,9 @@ impl NameServers {
     }
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Reads a `resolver`.
-    pub(super) fn name_servers(&mut self, words: &[Word]) -> Option<NameServers> {
+    pub(super) fn name_servers(&mut self, words: &[NginxWord]) -> Option<NameServers> {
         let mut servers = Vec::new();
         let (mut valid, mut has_v4, mut has_v6) = (None, true, true);
         for word in words {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         (!servers.is_empty()).then_some(NameServers { servers, valid, families, timeout })
     }
 
-    fn name_server(&mut self, word: &Word) -> Option<SocketAddr> {
+    fn name_server(&mut self, word: &NginxWord) -> Option<SocketAddr> {
         let text = word.text.as_str();
         let address = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
         let address =

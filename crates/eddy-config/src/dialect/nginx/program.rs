@@ -1,20 +1,20 @@
 //! The directives of the rewrite module: the program of a server or location.
 
-use eddy_route::nginx::{LetterCase, RewriteEnd, RewriteStep, Step, Test, TextTemplate};
+use eddy_route::nginx::{IfCondition, LetterCase, RewriteDirective, RewriteEnd, RewriteStep, TextTemplate};
 
 use super::block::{IF, LOCATION, SERVER, SERVER_IF};
-use super::reader::Reader;
-use super::tree::{Directive, Word};
-use crate::problem::{Place, shown};
+use super::reader::NginxReader;
+use super::tree::{Directive, NginxWord};
+use crate::problem::{SourceSpan, shown};
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Reads the steps of a block; `if_place` makes a place of an `if` in a location.
     pub(super) fn steps(
         &mut self,
         directives: &[Directive],
         here: u16,
         if_place: &mut dyn FnMut(&mut Self, &Directive) -> Option<u32>,
-    ) -> Vec<Step> {
+    ) -> Vec<RewriteDirective> {
         let mut steps = Vec::new();
         for directive in directives {
             let place = directive.name.place;
@@ -30,7 +30,7 @@ impl Reader<'_> {
                         None => steps.push(self.denial(place)),
                     }
                 }
-                ("break", []) => steps.push(Step::Break),
+                ("break", []) => steps.push(RewriteDirective::Break),
                 ("if", condition) if here == SERVER || here == LOCATION => {
                     let Some(test) = self.test(condition, place) else {
                         steps.push(self.denial(place));
@@ -44,7 +44,7 @@ impl Reader<'_> {
                     let if_place = if here == LOCATION { if_place(self, directive) } else { None };
                     let inner = self.steps(&inner, inner_block, &mut |_, _| None);
                     let count = u32::try_from(inner.len()).unwrap_or(u32::MAX);
-                    steps.push(Step::If { test: Box::new(test), place: if_place, steps: count });
+                    steps.push(RewriteDirective::If { test: Box::new(test), place: if_place, steps: count });
                     steps.extend(inner);
                 }
                 _ => {}
@@ -53,7 +53,7 @@ impl Reader<'_> {
         steps
     }
 
-    fn set_step(&mut self, name: &Word, value: &Word) -> Option<Step> {
+    fn set_step(&mut self, name: &NginxWord, value: &NginxWord) -> Option<RewriteDirective> {
         let Some(variable) = name.text.strip_prefix('$').filter(|variable| !variable.is_empty()) else {
             return self.misfit(name, "a variable such as `$name`");
         };
@@ -67,10 +67,10 @@ impl Reader<'_> {
             return None;
         };
         if is_query {
-            return Some(Step::SetArgs { value });
+            return Some(RewriteDirective::SetArgs { value });
         }
         match self.spec.variables.define(variable) {
-            Some(slot) => Some(Step::Set { slot, value }),
+            Some(slot) => Some(RewriteDirective::Set { slot, value }),
             None => {
                 let message = format!("`${}` is one of NGINX's own and cannot be set", shown(variable));
                 self.report.error(name.place, message).hint("use another name");
@@ -80,26 +80,31 @@ impl Reader<'_> {
     }
 
     /// What stands in a program for what eddy cannot read, and has noted.
-    fn denial(&mut self, place: Place) -> Step {
+    fn denial(&mut self, place: SourceSpan) -> RewriteDirective {
         self.note_denial(place);
-        Step::Return { status: 403, text: None }
+        RewriteDirective::Return { status: 403, text: None }
     }
 
-    fn return_step(&mut self, arguments: &[Word]) -> Option<Step> {
+    fn return_step(&mut self, arguments: &[NginxWord]) -> Option<RewriteDirective> {
         let [first, rest @ ..] = arguments else { return None };
         let is_address = ["http://", "https://", "$scheme"].iter().any(|start| first.text.starts_with(start));
         if rest.is_empty() && is_address {
-            return Some(Step::Return { status: 302, text: Some(self.text(first)?) });
+            return Some(RewriteDirective::Return { status: 302, text: Some(self.text(first)?) });
         }
         let status = u16::try_from(self.number(first, 200, 999)?).ok()?;
         let text = match rest.first() {
             Some(text) => Some(self.text(text)?),
             None => None,
         };
-        Some(Step::Return { status, text })
+        Some(RewriteDirective::Return { status, text })
     }
 
-    fn rewrite_step(&mut self, pattern: &Word, replacement: &Word, flag: Option<&Word>) -> Option<Step> {
+    fn rewrite_step(
+        &mut self,
+        pattern: &NginxWord,
+        replacement: &NginxWord,
+        flag: Option<&NginxWord>,
+    ) -> Option<RewriteDirective> {
         let mut end = match flag.map(|flag| flag.text.as_str()) {
             None => RewriteEnd::Next,
             Some("last") => RewriteEnd::Last,
@@ -128,7 +133,7 @@ impl Reader<'_> {
             None => None,
         };
         let pattern = self.pattern(&pattern.text, pattern.place, LetterCase::Counts)?;
-        Some(Step::Rewrite(Box::new(RewriteStep {
+        Some(RewriteDirective::Rewrite(Box::new(RewriteStep {
             pattern,
             path: path?,
             query,
@@ -140,8 +145,8 @@ impl Reader<'_> {
     }
 
     /// The condition of an `if`, in brackets.
-    fn test(&mut self, words: &[Word], place: Place) -> Option<Test> {
-        let mut words: Vec<Word> = words.to_vec();
+    fn test(&mut self, words: &[NginxWord], place: SourceSpan) -> Option<IfCondition> {
+        let mut words: Vec<NginxWord> = words.to_vec();
         let is_open = words.first_mut().is_some_and(|first| match first.text.strip_prefix('(') {
             Some(rest) => {
                 first.text = rest.to_owned();
@@ -169,7 +174,7 @@ impl Reader<'_> {
             words.pop();
         }
         match words.as_slice() {
-            [variable] => Some(Test::IsSet(self.variable(variable)?)),
+            [variable] => Some(IfCondition::IsSet(self.variable(variable)?)),
             [variable, sign, other] => self.comparison(variable, sign, other),
             [sign, _] if sign.text.trim_start_matches('!').starts_with('-') => {
                 let message = "eddy has no files to test".to_owned();
@@ -179,7 +184,7 @@ impl Reader<'_> {
                     "take this `if` out; with `--lenient` there is no file".to_owned(),
                 );
                 let holds = if sign.text.starts_with('!') { "1" } else { "" };
-                Some(Test::IsSet(TextTemplate::plain(holds)))
+                Some(IfCondition::IsSet(TextTemplate::plain(holds)))
             }
             _ => {
                 self.report
@@ -190,21 +195,26 @@ impl Reader<'_> {
         }
     }
 
-    fn comparison(&mut self, variable: &Word, sign: &Word, other: &Word) -> Option<Test> {
+    fn comparison(
+        &mut self,
+        variable: &NginxWord,
+        sign: &NginxWord,
+        other: &NginxWord,
+    ) -> Option<IfCondition> {
         let value = self.variable(variable)?;
         let is_negated = sign.text.starts_with('!');
         match sign.text.as_str() {
-            "=" | "!=" => Some(Test::Equals { value, other: self.text(other)?, is_negated }),
+            "=" | "!=" => Some(IfCondition::Equals { value, other: self.text(other)?, is_negated }),
             "~" | "!~" | "~*" | "!~*" => {
                 let case = if sign.text.ends_with('*') { LetterCase::Ignored } else { LetterCase::Counts };
                 let pattern = self.pattern(&other.text, other.place, case)?;
-                Some(Test::Matches { value, pattern, is_negated })
+                Some(IfCondition::Matches { value, pattern, is_negated })
             }
             _ => self.misfit(sign, "`=`, `!=`, `~`, `~*`, `!~` or `!~*`"),
         }
     }
 
-    fn variable(&mut self, word: &Word) -> Option<TextTemplate> {
+    fn variable(&mut self, word: &NginxWord) -> Option<TextTemplate> {
         let is_one = word.text.strip_prefix('$').is_some_and(|name| {
             name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'{' | b'}'))
         });

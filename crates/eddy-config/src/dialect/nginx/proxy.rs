@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use eddy_route::nginx::{
-    Handler, ProxyHand, RedirectForm, RedirectRule, TextTemplate, Upstream, UpstreamScheme,
+    LocationHandler, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule, TextTemplate, UpstreamScheme,
 };
 use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 
-use super::constants::{EndKind, Held, KnownText, OpenEnd};
-use super::reader::{ClusterKey, Reader};
-use super::scope::{Redirects, Scope};
-use super::tree::Word;
+use super::constants::{EndKind, KnownText, OpenEnd, VariableValues};
+use super::reader::{ClusterKey, NginxReader};
+use super::scope::{BlockSettings, Redirects};
+use super::tree::NginxWord;
 use super::upstream::{UpstreamGroup, with_port};
 use crate::config::{Action, ActionKind, WeightedCluster};
-use crate::problem::{Place, shown};
-use crate::read::Word as _;
-use crate::value::Endpoint;
+use crate::problem::{SourceSpan, shown};
+use crate::read::FromScalar as _;
+use crate::value::EndpointAddressText;
 
 /// Whether a `proxy_pass` may have a URI, and the text that it takes the place of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,27 +36,27 @@ enum Naming {
     Computed,
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Reads a `proxy_pass` under the settings of its block.
     pub(super) fn proxy_pass(
         &mut self,
-        word: &Word,
-        scope: &Scope,
+        word: &NginxWord,
+        scope: &BlockSettings,
         replaced: Replaced<'_>,
-        held: &Held,
-    ) -> Handler {
+        held: &VariableValues,
+    ) -> LocationHandler {
         match self.proxy_hand(word, scope, replaced, held) {
-            Some(hand) => Handler::Proxy(Arc::new(hand)),
-            None => Handler::None,
+            Some(hand) => LocationHandler::Proxy(Arc::new(hand)),
+            None => LocationHandler::None,
         }
     }
 
     fn proxy_hand(
         &mut self,
-        word: &Word,
-        scope: &Scope,
+        word: &NginxWord,
+        scope: &BlockSettings,
         replaced: Replaced<'_>,
-        held: &Held,
+        held: &VariableValues,
     ) -> Option<ProxyHand> {
         let (upstream, uri) = if word.text.contains('$') {
             (self.computed(word, scope, held)?, None)
@@ -111,7 +111,11 @@ impl Reader<'_> {
     }
 
     /// An upstream without variables, and the URI.
-    fn fixed(&mut self, word: &Word, scope: &Scope) -> Option<(Upstream, Option<Box<str>>)> {
+    fn fixed(
+        &mut self,
+        word: &NginxWord,
+        scope: &BlockSettings,
+    ) -> Option<(ProxyPassTarget, Option<Box<str>>)> {
         let Some((scheme, rest)) = split_scheme(&word.text) else {
             self.report
                 .error(word.place, "`proxy_pass` needs an address")
@@ -137,12 +141,17 @@ impl Reader<'_> {
             Some((_, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (plain, port),
             _ => (plain, scheme.port()),
         };
-        let upstream = Upstream::Fixed { action, host: shown_host.into(), port: port.into() };
+        let upstream = ProxyPassTarget::Fixed { action, host: shown_host.into(), port: port.into() };
         Some((upstream, uri))
     }
 
     /// An upstream that variables name: one of those that the configuration gives them.
-    fn computed(&mut self, word: &Word, scope: &Scope, held: &Held) -> Option<Upstream> {
+    fn computed(
+        &mut self,
+        word: &NginxWord,
+        scope: &BlockSettings,
+        held: &VariableValues,
+    ) -> Option<ProxyPassTarget> {
         let address = self.text(word)?;
         let addresses: BTreeSet<String> = match self.targets.choices.get(&word.text) {
             Some(names) => names.iter().map(|name| format!("http://{name}")).collect(),
@@ -155,11 +164,11 @@ impl Reader<'_> {
                 choices.push((text.into(), action));
             }
         }
-        Some(Upstream::Computed { address, choices })
+        Some(ProxyPassTarget::Computed { address, choices })
     }
 
     /// The addresses that a value may name, each once and without a URI; what cannot be known is noted.
-    fn addresses(&mut self, word: &Word, held: &Held) -> BTreeSet<String> {
+    fn addresses(&mut self, word: &NginxWord, held: &VariableValues) -> BTreeSet<String> {
         let (mut addresses, mut unknown) = (BTreeSet::new(), BTreeSet::new());
         for KnownText { text, end } in self.constants.texts(&word.text, held) {
             let Some((scheme, rest)) = split_scheme(&text) else {
@@ -202,7 +211,7 @@ impl Reader<'_> {
     }
 
     /// Notes that an address is not known before a request comes.
-    fn refuse_unknown(&mut self, place: Place, end: &OpenEnd) {
+    fn refuse_unknown(&mut self, place: SourceSpan, end: &OpenEnd) {
         let name = shown(&end.variable);
         let (message, hint) = match end.kind {
             EndKind::TooMany => (
@@ -228,8 +237,8 @@ impl Reader<'_> {
         host: &str,
         scheme: UpstreamScheme,
         naming: Naming,
-        place: Place,
-        scope: &Scope,
+        place: SourceSpan,
+        scope: &BlockSettings,
     ) -> Option<u32> {
         let kind = match self.targets.splits.get(host).cloned() {
             None => ActionKind::Cluster(self.cluster(host, scheme, naming, place, scope)?),
@@ -250,8 +259,8 @@ impl Reader<'_> {
         host: &str,
         scheme: UpstreamScheme,
         naming: Naming,
-        place: Place,
-        scope: &Scope,
+        place: SourceSpan,
+        scope: &BlockSettings,
     ) -> Option<usize> {
         let lower = host.to_ascii_lowercase();
         let is_secure = scheme == UpstreamScheme::Https;
@@ -299,11 +308,11 @@ impl Reader<'_> {
         host: &str,
         scheme: UpstreamScheme,
         naming: Naming,
-        place: Place,
-        scope: &Scope,
+        place: SourceSpan,
+        scope: &BlockSettings,
     ) -> Option<UpstreamGroup> {
-        match Endpoint::parse(&with_port(host, scheme.port())) {
-            Ok(Endpoint(address)) => {
+        match EndpointAddressText::parse(&with_port(host, scheme.port())) {
+            Ok(EndpointAddressText(address)) => {
                 let mut group = UpstreamGroup::new(host);
                 if let EndpointAddress::Name { host: name, .. } = &address
                     && naming == Naming::Computed
@@ -342,7 +351,7 @@ impl Reader<'_> {
         })
     }
 
-    fn action(&mut self, kind: ActionKind, scope: &Scope) -> u32 {
+    fn action(&mut self, kind: ActionKind, scope: &BlockSettings) -> u32 {
         let mut retry = scope.retry.clone();
         let mut hash_key = None;
         if let ActionKind::Cluster(index) = kind
@@ -380,7 +389,7 @@ fn without_port(host: &str, scheme: UpstreamScheme) -> &str {
 }
 
 /// `proxy_redirect default`: what the upstream names by the address of `proxy_pass` is named by the location.
-fn default_redirects(pass: &Word, uri: Option<&str>, location: &str) -> Vec<RedirectRule> {
+fn default_redirects(pass: &NginxWord, uri: Option<&str>, location: &str) -> Vec<RedirectRule> {
     if pass.text.contains('$') {
         return Vec::new();
     }

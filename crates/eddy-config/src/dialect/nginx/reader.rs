@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_route::Origin;
+use eddy_route::SourceLocation;
 use eddy_route::nginx::{LetterCase, SearchPattern, SitesSpec, TextFault, TextTemplate};
 use eddy_upstream::ClusterConfig;
 
@@ -16,16 +16,16 @@ use super::guard;
 use super::harmless::{changes_nothing, is_unused};
 use super::name_servers::NameServers;
 use super::targets::Targets;
-use super::tree::{Directive, Word};
+use super::tree::{Directive, NginxWord};
 use super::upstream::UpstreamGroup;
 use super::value::{parse_size, parse_time};
 use crate::check::Leniency;
 use crate::config::Action;
-use crate::problem::{Place, Report, SourceText, shown};
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 
 /// Reads a configuration.
-pub(super) struct Reader<'r> {
-    pub(super) report: &'r mut Report,
+pub(super) struct NginxReader<'r> {
+    pub(super) report: &'r mut ProblemReport,
     pub(super) sources: &'r [SourceText],
     pub(super) leniency: Leniency,
     /// Servers, locations, maps and variables.
@@ -53,7 +53,7 @@ pub(super) struct Reader<'r> {
     /// The variables that directives read.
     pub(super) read_names: HashSet<String>,
     /// Where variables of the configuration are first read.
-    pub(super) first_uses: HashMap<u32, Place>,
+    pub(super) first_uses: HashMap<u32, SourceSpan>,
     /// What `proxy_pass` may name beside upstreams.
     pub(super) targets: Targets,
     /// Where relative paths are taken from.
@@ -73,13 +73,13 @@ pub(super) struct ClusterKey {
     pub(super) resolver: Option<NameServers>,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> NginxReader<'r> {
     /// Nothing is read yet.
     pub(super) fn new(
         sources: &'r [SourceText],
         actions_before: usize,
         leniency: Leniency,
-        report: &'r mut Report,
+        report: &'r mut ProblemReport,
     ) -> Self {
         Self {
             report,
@@ -106,7 +106,7 @@ impl<'r> Reader<'r> {
 
     /// Whether a directive is to be read here; if not, that was said where there is anything to say.
     pub(super) fn accepts(&mut self, directive: &Directive, here: u16) -> bool {
-        let Directive { name: Word { text, place }, arguments, block } = directive;
+        let Directive { name: NginxWord { text, place }, arguments, block } = directive;
         if is_unused(text, here) {
             return false;
         }
@@ -174,7 +174,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Notes what eddy does not have: an error, or a warning where the user asked for that.
-    pub(super) fn refuse(&mut self, place: Place, message: String, hint: String) {
+    pub(super) fn refuse(&mut self, place: SourceSpan, message: String, hint: String) {
         let found = match self.leniency {
             Leniency::Strict => self.report.error(place, message),
             Leniency::Lenient => self.report.warning(place, message),
@@ -183,18 +183,18 @@ impl<'r> Reader<'r> {
     }
 
     /// Where a directive is written.
-    pub(super) fn origin(&self, place: Place) -> Origin {
+    pub(super) fn origin(&self, place: SourceSpan) -> SourceLocation {
         let file = self.sources.get(place.source as usize).map(|source| Arc::clone(&source.path));
-        Origin { file: file.unwrap_or_else(|| "".into()), line: place.line }
+        SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line }
     }
 
     /// A value, perhaps with variables.
-    pub(super) fn text(&mut self, word: &Word) -> Option<TextTemplate> {
+    pub(super) fn text(&mut self, word: &NginxWord) -> Option<TextTemplate> {
         self.text_at(&word.text, word.place)
     }
 
     /// A value that stands at `place`.
-    pub(super) fn text_at(&mut self, text: &str, place: Place) -> Option<TextTemplate> {
+    pub(super) fn text_at(&mut self, text: &str, place: SourceSpan) -> Option<TextTemplate> {
         match TextTemplate::parse(text, &mut self.spec.variables) {
             Ok(template) => {
                 for slot in template.slots() {
@@ -214,7 +214,12 @@ impl<'r> Reader<'r> {
     }
 
     /// A regular expression; its named groups become variables.
-    pub(super) fn pattern(&mut self, text: &str, place: Place, case: LetterCase) -> Option<SearchPattern> {
+    pub(super) fn pattern(
+        &mut self,
+        text: &str,
+        place: SourceSpan,
+        case: LetterCase,
+    ) -> Option<SearchPattern> {
         match SearchPattern::parse(text, case) {
             Ok(mut pattern) => {
                 if let Err(name) = pattern.bind(&mut self.spec.variables) {
@@ -235,7 +240,7 @@ impl<'r> Reader<'r> {
     }
 
     /// `on` or `off`.
-    pub(super) fn flag(&mut self, word: &Word) -> Option<bool> {
+    pub(super) fn flag(&mut self, word: &NginxWord) -> Option<bool> {
         match word.text.as_str() {
             "on" => Some(true),
             "off" => Some(false),
@@ -244,7 +249,7 @@ impl<'r> Reader<'r> {
     }
 
     /// A time from a millisecond to a day; a longer one, as people write for WebSockets, is a day.
-    pub(super) fn time(&mut self, word: &Word) -> Option<Duration> {
+    pub(super) fn time(&mut self, word: &NginxWord) -> Option<Duration> {
         const MOST: Duration = Duration::from_secs(86_400);
         match parse_time(&word.text).filter(|time| *time >= Duration::from_millis(1)) {
             Some(time) if time > MOST => {
@@ -258,7 +263,7 @@ impl<'r> Reader<'r> {
     }
 
     /// A size.
-    pub(super) fn size(&mut self, word: &Word) -> Option<u64> {
+    pub(super) fn size(&mut self, word: &NginxWord) -> Option<u64> {
         match parse_size(&word.text) {
             Some(size) => Some(size),
             None => self.misfit(word, "a size such as `8k` or `1m`"),
@@ -266,7 +271,7 @@ impl<'r> Reader<'r> {
     }
 
     /// A number within bounds.
-    pub(super) fn number(&mut self, word: &Word, least: u64, most: u64) -> Option<u64> {
+    pub(super) fn number(&mut self, word: &NginxWord, least: u64, most: u64) -> Option<u64> {
         match word.text.parse().ok().filter(|number| (least..=most).contains(number)) {
             Some(number) => Some(number),
             None => self.misfit(word, &format!("a number from {least} to {most}")),
@@ -274,7 +279,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Notes that a word is not what it should be.
-    pub(super) fn misfit<T>(&mut self, word: &Word, wanted: &str) -> Option<T> {
+    pub(super) fn misfit<T>(&mut self, word: &NginxWord, wanted: &str) -> Option<T> {
         self.report.error(word.place, format!("`{}` is not {wanted}", shown(&word.text)));
         None
     }

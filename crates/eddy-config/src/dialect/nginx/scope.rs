@@ -10,23 +10,23 @@ use eddy_route::nginx::{
 
 use super::guard::Guards;
 use super::name_servers::NameServers;
-use super::reader::Reader;
-use super::server_tls::ServerTls;
-use super::tree::{Directive, Word};
+use super::reader::NginxReader;
+use super::server_tls::NginxServerTls;
+use super::tree::{Directive, NginxWord};
 use super::upstream_tls::UpstreamTls;
 use crate::config::{FailureStatuses, RetryConfig};
 use crate::upgrade::{Protocols, Upgrades};
 
 /// The settings of a block.
 #[derive(Clone, Debug)]
-pub(super) struct Scope {
+pub(super) struct BlockSettings {
     pub(super) connect_timeout: Duration,
     pub(super) read_timeout: Duration,
     pub(super) retry: RetryConfig,
     /// `proxy_ssl_...`.
     pub(super) upstream_tls: UpstreamTls,
     /// `ssl_...`.
-    pub(super) tls: ServerTls,
+    pub(super) tls: NginxServerTls,
     /// `proxy_set_header`; a block that has one has none of those outside.
     pub(super) proxy_fields: Arc<[FieldText]>,
     /// Whether they pass on that a client wants to switch protocols.
@@ -51,7 +51,7 @@ pub(super) struct Scope {
     pub(super) requests_max: Option<u64>,
     pub(super) head_bytes_max: Option<u64>,
     /// `access_log`: a file, or `off`.
-    pub(super) access_log: Option<Word>,
+    pub(super) access_log: Option<NginxWord>,
     /// `charset`, for texts of `charset_types` that name none.
     pub(super) charset: Option<Arc<str>>,
     pub(super) charset_types: Arc<[Box<str>]>,
@@ -73,7 +73,7 @@ pub(super) enum Redirects {
     Own(Arc<[Option<RedirectRule>]>),
 }
 
-impl Default for Scope {
+impl Default for BlockSettings {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(60),
@@ -85,7 +85,7 @@ impl Default for Scope {
                 ..RetryConfig::default()
             },
             upstream_tls: UpstreamTls::default(),
-            tls: ServerTls::default(),
+            tls: NginxServerTls::default(),
             proxy_fields: Arc::default(),
             passes_upgrades: false,
             answer_fields: Arc::default(),
@@ -117,9 +117,9 @@ impl Default for Scope {
     }
 }
 
-impl Scope {
+impl BlockSettings {
     /// The scope of a block within this one; directives that are no settings are left to others.
-    pub(super) fn within(&self, directives: &[Directive], reader: &mut Reader<'_>) -> Self {
+    pub(super) fn within(&self, directives: &[Directive], reader: &mut NginxReader<'_>) -> Self {
         let mut scope = self.clone();
         let (mut proxy_fields, mut answer_fields, mut error_pages) = (Vec::new(), Vec::new(), Vec::new());
         let mut redirects: Option<Vec<Option<RedirectRule>>> = None;
@@ -221,7 +221,7 @@ impl Scope {
     }
 
     /// Settings of one argument.
-    fn set(&mut self, name: &str, word: &Word, reader: &mut Reader<'_>) {
+    fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
         match name {
             "proxy_connect_timeout" => set(&mut self.connect_timeout, reader.time(word)),
             "proxy_read_timeout" => set(&mut self.read_timeout, reader.time(word)),
@@ -329,8 +329,8 @@ fn replace_if_any<T>(target: &mut Arc<[T]>, own: Vec<T>) {
     }
 }
 
-impl Reader<'_> {
-    fn proxy_field(&mut self, name: &Word, value: &Word) -> Option<FieldText> {
+impl NginxReader<'_> {
+    fn proxy_field(&mut self, name: &NginxWord, value: &NginxWord) -> Option<FieldText> {
         let lower = name.text.to_ascii_lowercase();
         let is_upgrade = lower == "upgrade" && (value.text.is_empty() || passes_protocol(&value.text));
         if is_upgrade || (lower == "connection" && passes_option(&value.text)) {
@@ -366,7 +366,12 @@ impl Reader<'_> {
         Some(FieldText { name: name.text.as_str().into(), value, is_for_all: true })
     }
 
-    fn answer_field(&mut self, name: &Word, value: &Word, always: Option<&Word>) -> Option<FieldText> {
+    fn answer_field(
+        &mut self,
+        name: &NginxWord,
+        value: &NginxWord,
+        always: Option<&NginxWord>,
+    ) -> Option<FieldText> {
         if let Some(always) = always.filter(|word| word.text != "always") {
             return self.misfit(always, "`always`");
         }
@@ -380,7 +385,7 @@ impl Reader<'_> {
     }
 
     /// Notes a name that no field can have.
-    fn check_name(&mut self, name: &Word) -> Option<()> {
+    fn check_name(&mut self, name: &NginxWord) -> Option<()> {
         if name.text.eq_ignore_ascii_case("host") {
             return Some(());
         }
@@ -388,7 +393,7 @@ impl Reader<'_> {
         checked.map_err(|fault| self.report.error(name.place, fault.to_string()).hint("leave it out")).ok()
     }
 
-    fn error_page(&mut self, arguments: &[Word]) -> Option<ErrorPage> {
+    fn error_page(&mut self, arguments: &[NginxWord]) -> Option<ErrorPage> {
         let (target, rest) = arguments.split_last()?;
         let (answer, statuses) = match rest.split_last() {
             Some((last, statuses)) if last.text.starts_with('=') => {
@@ -413,7 +418,7 @@ impl Reader<'_> {
     }
 
     /// A `proxy_redirect`.
-    fn redirect(&mut self, how: &[Word], rules: &mut Vec<Option<RedirectRule>>) {
+    fn redirect(&mut self, how: &[NginxWord], rules: &mut Vec<Option<RedirectRule>>) {
         match how {
             [word] if word.text == "off" => rules.clear(),
             [word] if word.text == "default" => rules.push(None),
@@ -425,7 +430,7 @@ impl Reader<'_> {
         }
     }
 
-    fn redirect_rule(&mut self, from: &Word, to: &Word) -> Option<RedirectRule> {
+    fn redirect_rule(&mut self, from: &NginxWord, to: &NginxWord) -> Option<RedirectRule> {
         let form = match from.text.strip_prefix('~') {
             Some(pattern) => {
                 let (pattern, case) = match pattern.strip_prefix('*') {
@@ -439,7 +444,7 @@ impl Reader<'_> {
         Some(RedirectRule { form, replacement: self.text(to)? })
     }
 
-    fn retry(&mut self, conditions: &[Word], before: &RetryConfig) -> RetryConfig {
+    fn retry(&mut self, conditions: &[NginxWord], before: &RetryConfig) -> RetryConfig {
         let mut retry = RetryConfig { statuses: Vec::new(), on_reset: false, ..before.clone() };
         for condition in conditions {
             match condition.text.as_str() {

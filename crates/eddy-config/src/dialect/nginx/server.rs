@@ -5,22 +5,22 @@ use eddy_route::nginx::{NameForm, PlaceKind, ServerName, ServerSpec};
 use super::block::SERVER;
 use super::listen::Listen;
 use super::location::{Outer, place_of};
-use super::reader::Reader;
-use super::scope::Scope;
-use super::tree::{Directive, Word};
-use crate::problem::{Place, shown};
+use super::reader::NginxReader;
+use super::scope::BlockSettings;
+use super::tree::{Directive, NginxWord};
+use crate::problem::{SourceSpan, shown};
 
 /// A server that was read, with what does not belong to its places.
 pub(super) struct ServerRead {
     pub(super) index: u32,
     pub(super) listens: Vec<Listen>,
-    pub(super) scope: Scope,
-    pub(super) place: Place,
+    pub(super) scope: BlockSettings,
+    pub(super) place: SourceSpan,
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Reads a server.
-    pub(super) fn server(&mut self, directive: &Directive, outer: &Scope) -> ServerRead {
+    pub(super) fn server(&mut self, directive: &Directive, outer: &BlockSettings) -> ServerRead {
         let block = directive.block.as_deref().unwrap_or_default();
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.accepts(directive, SERVER)).cloned().collect();
@@ -37,7 +37,7 @@ impl Reader<'_> {
             }
         }
         if listens.is_empty() && !directives.iter().any(|directive| directive.name.text == "listen") {
-            let word = Word { text: "80".to_owned(), place: directive.name.place };
+            let word = NginxWord { text: "80".to_owned(), place: directive.name.place };
             listens.extend(self.listen(&[word]));
         }
         if names.is_empty() {
@@ -69,7 +69,7 @@ impl Reader<'_> {
         ServerRead { index, listens, scope, place: directive.name.place }
     }
 
-    fn server_name(&mut self, word: &Word) -> Option<ServerName> {
+    fn server_name(&mut self, word: &NginxWord) -> Option<ServerName> {
         if word.text == "$hostname" {
             let message = "eddy does not ask for the name of the machine".to_owned();
             self.refuse(word.place, message, "write the name".to_owned());

@@ -9,26 +9,26 @@ use std::sync::Arc;
 use eddy_route::nginx::{Address, NameForm, ServerSpec};
 use eddy_tls::TlsVersion;
 
-use super::reader::Reader;
+use super::reader::NginxReader;
 use super::server::ServerRead;
-use super::tree::Word;
-use crate::problem::{Place, shown};
+use super::tree::NginxWord;
+use crate::problem::{SourceSpan, shown};
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 
 /// The settings of a block.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ServerTls {
+pub(super) struct NginxServerTls {
     /// `ssl_certificate`; a block that has one has none of those outside.
-    pub(super) chains: Arc<[Word]>,
+    pub(super) chains: Arc<[NginxWord]>,
     /// `ssl_certificate_key`, in the order of the chains; the same.
-    pub(super) keys: Arc<[Word]>,
+    pub(super) keys: Arc<[NginxWord]>,
     /// `ssl_stapling_file`.
-    ocsp: Option<Word>,
+    ocsp: Option<NginxWord>,
     version_min: TlsVersion,
     /// `ssl_client_certificate`.
-    authorities: Option<Word>,
+    authorities: Option<NginxWord>,
     /// `ssl_crl`.
-    revoked: Option<Word>,
+    revoked: Option<NginxWord>,
     /// Whether and how clients are asked for a certificate.
     clients: Clients,
     /// `ssl_reject_handshake`: whether clients that ask for a name of this server are turned away.
@@ -47,9 +47,9 @@ enum Clients {
     Required,
 }
 
-impl ServerTls {
+impl NginxServerTls {
     /// Takes a setting of one argument.
-    pub(super) fn set(&mut self, name: &str, word: &Word, reader: &mut Reader<'_>) {
+    pub(super) fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
         match name {
             "ssl_stapling_file" => self.ocsp = reader.without_variables(word),
             "ssl_client_certificate" => self.authorities = reader.without_variables(word),
@@ -73,22 +73,22 @@ impl ServerTls {
     }
 
     /// Takes `ssl_protocols`.
-    pub(super) fn set_versions(&mut self, words: &[Word], reader: &mut Reader<'_>) {
+    pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_>) {
         self.version_min = reader.version_min(words, "clients");
     }
 
     /// Whether both show the same certificates.
-    fn shows_same(&self, other: &Self) -> bool {
-        self.shown() == other.shown()
+    fn has_same_certificates(&self, other: &Self) -> bool {
+        self.certificate_paths() == other.certificate_paths()
     }
 
     /// The certificates and keys that clients are shown.
-    fn shown(&self) -> [Vec<&str>; 2] {
+    fn certificate_paths(&self) -> [Vec<&str>; 2] {
         [&self.chains, &self.keys].map(|words| words.iter().map(|word| &*word.text).collect())
     }
 
     /// Whether both ask clients for the same certificates.
-    fn asks_same(&self, other: &Self) -> bool {
+    fn has_same_client_check(&self, other: &Self) -> bool {
         let texts = |tls: &Self| {
             [&tls.authorities, &tls.revoked].map(|word| word.as_ref().map(|word| word.text.clone()))
         };
@@ -96,9 +96,9 @@ impl ServerTls {
     }
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// A file of a certificate or key.
-    pub(super) fn certificate_file(&mut self, word: &Word) -> Option<Word> {
+    pub(super) fn certificate_file(&mut self, word: &NginxWord) -> Option<NginxWord> {
         // What stands behind it may be a key: nobody's to see.
         if let Some(kind) =
             ["data:", "engine:", "store:"].into_iter().find(|kind| word.text.starts_with(kind))
@@ -137,12 +137,13 @@ impl Reader<'_> {
         let mut group_of: HashMap<[Vec<&str>; 2], usize> = HashMap::new();
         if !own.is_rejecting {
             groups.push((default, vec!["*".to_owned()]));
-            group_of.insert(own.shown(), 0);
+            group_of.insert(own.certificate_paths(), 0);
         }
         for server in address.servers.iter().filter_map(find) {
             let tls = &server.scope.tls;
             let hosts = self.spec.servers.get(server.index as usize).map(hosts_of).unwrap_or_default();
-            let is_as_default = !own.is_rejecting && (tls.chains.is_empty() || tls.shows_same(own));
+            let is_as_default =
+                !own.is_rejecting && (tls.chains.is_empty() || tls.has_same_certificates(own));
             if !is_as_default && let Some(unsaid) = hosts.unsaid {
                 let message = format!("a certificate cannot be chosen by the name `{}`", shown(&unsaid));
                 self.refuse(
@@ -151,7 +152,7 @@ impl Reader<'_> {
                     "give the server names without expressions, or its own address".to_owned(),
                 );
             }
-            if !tls.asks_same(own) {
+            if !tls.has_same_client_check(own) {
                 let message =
                     "the servers of an address ask clients for the same certificates in eddy".to_owned();
                 let hint = "put `ssl_verify_client` and `ssl_client_certificate` into `http`, or give the server its own address";
@@ -169,12 +170,12 @@ impl Reader<'_> {
             let same = if is_as_default {
                 groups.first_mut()
             } else {
-                group_of.get(&tls.shown()).and_then(|at| groups.get_mut(*at))
+                group_of.get(&tls.certificate_paths()).and_then(|at| groups.get_mut(*at))
             };
             match same {
                 Some((_, known)) => known.extend(hosts),
                 None => {
-                    group_of.insert(tls.shown(), groups.len());
+                    group_of.insert(tls.certificate_paths(), groups.len());
                     groups.push((server, hosts));
                 }
             }
@@ -227,7 +228,7 @@ impl Reader<'_> {
         files.collect()
     }
 
-    fn clients(&mut self, tls: &ServerTls, place: Place) -> Option<ClientCertificatesConfig> {
+    fn clients(&mut self, tls: &NginxServerTls, place: SourceSpan) -> Option<ClientCertificatesConfig> {
         if tls.clients == Clients::Unasked {
             return None;
         }

@@ -1,26 +1,26 @@
 //! Words to directives: a name, arguments, perhaps a block.
 
 use super::word::{Token, TokenKind, split};
-use crate::problem::{Place, Report, shown};
+use crate::problem::{ProblemReport, SourceSpan, shown};
 
 /// A directive.
 #[derive(Clone, Debug)]
 pub(in crate::dialect) struct Directive {
-    pub(in crate::dialect) name: Word,
-    pub(in crate::dialect) arguments: Vec<Word>,
+    pub(in crate::dialect) name: NginxWord,
+    pub(in crate::dialect) arguments: Vec<NginxWord>,
     /// What it holds, if it is a block.
     pub(in crate::dialect) block: Option<Vec<Self>>,
 }
 
 /// A word and where it stands.
 #[derive(Clone, Debug)]
-pub(in crate::dialect) struct Word {
+pub(in crate::dialect) struct NginxWord {
     pub(in crate::dialect) text: String,
-    pub(in crate::dialect) place: Place,
+    pub(in crate::dialect) place: SourceSpan,
 }
 
 /// The directives of a file; what is wrong is noted.
-pub(super) fn parse(text: &str, source: u32, report: &mut Report) -> Vec<Directive> {
+pub(super) fn parse(text: &str, source: u32, report: &mut ProblemReport) -> Vec<Directive> {
     let mut tokens = split(text, source, report).into_iter().peekable();
     let directives = read_block(&mut tokens, None, 0, report);
     if let Some(token) = tokens.next() {
@@ -34,9 +34,9 @@ type Tokens = std::iter::Peekable<std::vec::IntoIter<Token>>;
 /// Reads directives to the end of the file, or to the `}` of the block that began at `opened`.
 fn read_block(
     tokens: &mut Tokens,
-    opened: Option<Place>,
+    opened: Option<SourceSpan>,
     depth: usize,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Vec<Directive> {
     let mut directives = Vec::new();
     loop {
@@ -51,7 +51,7 @@ fn read_block(
             }
             Some(Token { kind: TokenKind::Close, .. }) => return directives,
             Some(Token { kind: TokenKind::Word(text), place }) => {
-                let name = Word { text, place };
+                let name = NginxWord { text, place };
                 match read_directive(name, tokens, depth, report) {
                     Some(directive) => directives.push(directive),
                     None => return directives,
@@ -72,7 +72,12 @@ fn read_block(
     }
 }
 
-fn read_directive(name: Word, tokens: &mut Tokens, depth: usize, report: &mut Report) -> Option<Directive> {
+fn read_directive(
+    name: NginxWord,
+    tokens: &mut Tokens,
+    depth: usize,
+    report: &mut ProblemReport,
+) -> Option<Directive> {
     let mut arguments = Vec::new();
     loop {
         let Some(token) = tokens.next() else {
@@ -84,7 +89,7 @@ fn read_directive(name: Word, tokens: &mut Tokens, depth: usize, report: &mut Re
             return None;
         };
         match token.kind {
-            TokenKind::Word(text) => arguments.push(Word { text, place: token.place }),
+            TokenKind::Word(text) => arguments.push(NginxWord { text, place: token.place }),
             TokenKind::End => return Some(Directive { name, arguments, block: None }),
             TokenKind::Open if depth >= DEPTH_MAX => {
                 refuse_depth(token.place, tokens, report);
@@ -105,7 +110,7 @@ fn read_directive(name: Word, tokens: &mut Tokens, depth: usize, report: &mut Re
 }
 
 /// Notes a block that lies too deep; nothing is read behind it.
-fn refuse_depth(place: Place, tokens: &mut Tokens, report: &mut Report) {
+fn refuse_depth(place: SourceSpan, tokens: &mut Tokens, report: &mut ProblemReport) {
     report.error(place, format!("blocks are nested more than {DEPTH_MAX} deep"));
     tokens.by_ref().for_each(drop);
 }

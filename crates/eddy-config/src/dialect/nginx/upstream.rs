@@ -7,12 +7,12 @@ use eddy_upstream::{Balance, EjectionConfig, EndpointConfig, PoolConfig};
 
 use super::block;
 use super::name_servers::NameServers;
-use super::reader::Reader;
-use super::tree::{Directive, Word};
+use super::reader::NginxReader;
+use super::tree::{Directive, NginxWord};
 use super::value::parse_time;
-use crate::problem::{Place, shown};
-use crate::read::Word as _;
-use crate::value::Endpoint;
+use crate::problem::{SourceSpan, shown};
+use crate::read::FromScalar as _;
+use crate::value::EndpointAddressText;
 
 /// A group of endpoints.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct UpstreamGroup {
     /// Who is asked for its names, where that is not the system.
     pub(super) resolver: Option<NameServers>,
     /// The directive that chooses the balancing, and whether endpoints may be `backup` under it.
-    method: Option<(Place, bool)>,
+    method: Option<(SourceSpan, bool)>,
 }
 
 impl UpstreamGroup {
@@ -61,7 +61,7 @@ impl UpstreamGroup {
     }
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// Reads a group and keeps it.
     pub(super) fn upstream(&mut self, directive: &Directive) {
         let [name] = directive.arguments.as_slice() else { return };
@@ -121,7 +121,7 @@ impl Reader<'_> {
     }
 
     /// Notes groups that NGINX would not start with.
-    fn check_group(&mut self, name: &Word, group: &UpstreamGroup) {
+    fn check_group(&mut self, name: &NginxWord, group: &UpstreamGroup) {
         if self.report.has_errors() {
             return;
         }
@@ -140,8 +140,9 @@ impl Reader<'_> {
         }
     }
 
-    fn endpoint(&mut self, address: &Word, parameters: &[Word], group: &mut UpstreamGroup) {
-        let Ok(Endpoint(parsed)) = Endpoint::parse(&with_port(&address.text, UpstreamScheme::Http.port()))
+    fn endpoint(&mut self, address: &NginxWord, parameters: &[NginxWord], group: &mut UpstreamGroup) {
+        let Ok(EndpointAddressText(parsed)) =
+            EndpointAddressText::parse(&with_port(&address.text, UpstreamScheme::Http.port()))
         else {
             self.misfit::<()>(address, "an endpoint such as `10.0.0.1:8080` or `unix:/run/app.sock`");
             return;
@@ -150,7 +151,7 @@ impl Reader<'_> {
         let mut ejection = group.ejection;
         for parameter in parameters {
             let (name, value) = parameter.text.split_once('=').unwrap_or((&parameter.text, ""));
-            let value = Word { text: value.to_owned(), place: parameter.place };
+            let value = NginxWord { text: value.to_owned(), place: parameter.place };
             match name {
                 "weight" => endpoint.weight = self.count(&value, 1, 1000).unwrap_or(1),
                 "max_fails" => ejection.failures = self.count(&value, 0, 1000).unwrap_or(1),
@@ -185,11 +186,11 @@ impl Reader<'_> {
         group.endpoints.push(endpoint);
     }
 
-    fn count(&mut self, word: &Word, least: u64, most: u64) -> Option<u32> {
+    fn count(&mut self, word: &NginxWord, least: u64, most: u64) -> Option<u32> {
         self.number(word, least, most).and_then(|number| u32::try_from(number).ok())
     }
 
-    fn hash(&mut self, key: &Word, how: &[Word], directive: &Directive, group: &mut UpstreamGroup) {
+    fn hash(&mut self, key: &NginxWord, how: &[NginxWord], directive: &Directive, group: &mut UpstreamGroup) {
         let balance = match how {
             [] => Balance::Hash,
             [word] if word.text == "consistent" => Balance::Ring,
@@ -199,7 +200,7 @@ impl Reader<'_> {
         group.set_method(balance, directive, false);
     }
 
-    fn random(&mut self, how: &[Word]) -> Balance {
+    fn random(&mut self, how: &[NginxWord]) -> Balance {
         match how {
             [two, rest @ ..] if two.text == "two" => {
                 if let Some(method) = rest.first().filter(|method| method.text != "least_conn") {

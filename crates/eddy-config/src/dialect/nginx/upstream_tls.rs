@@ -5,27 +5,27 @@ use std::sync::Arc;
 use eddy_tls::{ServerCheck, TlsVersion, WrittenPath, is_server_name};
 use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
 
-use super::reader::Reader;
-use super::tree::Word;
+use super::reader::NginxReader;
+use super::tree::NginxWord;
 use crate::check::written_place;
-use crate::problem::{Place, shown};
+use crate::problem::{SourceSpan, shown};
 
 /// The settings of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UpstreamTls {
     /// `proxy_ssl_name`; without it the upstream is named as `proxy_pass` names it.
-    name: Option<Word>,
+    name: Option<NginxWord>,
     sends_name: bool,
     verifies: bool,
-    authorities: Option<Word>,
-    chain: Option<Word>,
-    key: Option<Word>,
+    authorities: Option<NginxWord>,
+    chain: Option<NginxWord>,
+    key: Option<NginxWord>,
     version_min: TlsVersion,
 }
 
 impl UpstreamTls {
     /// Takes a setting of one argument.
-    pub(super) fn set(&mut self, name: &str, word: &Word, reader: &mut Reader<'_>) {
+    pub(super) fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
         let set = |target: &mut bool, flag: Option<bool>| *target = flag.unwrap_or(*target);
         match name {
             "proxy_ssl_server_name" => set(&mut self.sends_name, reader.flag(word)),
@@ -40,21 +40,21 @@ impl UpstreamTls {
     }
 
     /// Takes `proxy_ssl_protocols`.
-    pub(super) fn set_versions(&mut self, words: &[Word], reader: &mut Reader<'_>) {
+    pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_>) {
         self.version_min = reader.version_min(words, "upstreams");
     }
 
     /// Tells these settings apart from others.
     pub(super) fn key(&self) -> String {
-        let text = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
+        let text = |word: &Option<NginxWord>| word.as_ref().map(|word| word.text.clone());
         let names = [text(&self.name), text(&self.authorities), text(&self.chain), text(&self.key)];
         format!("{names:?} {} {} {:?}", self.sends_name, self.verifies, self.version_min)
     }
 }
 
-impl Reader<'_> {
+impl NginxReader<'_> {
     /// The least of the versions that are spoken to upstreams or clients, as `to` says.
-    pub(super) fn version_min(&mut self, words: &[Word], to: &str) -> TlsVersion {
+    pub(super) fn version_min(&mut self, words: &[NginxWord], to: &str) -> TlsVersion {
         let has = |version: &str| words.iter().any(|word| word.text == version);
         for word in words {
             match word.text.as_str() {
@@ -76,7 +76,12 @@ impl Reader<'_> {
     }
 
     /// TLS towards an upstream that `proxy_pass` names at `place`.
-    pub(super) fn cluster_tls(&mut self, tls: &UpstreamTls, host: &str, place: Place) -> ClusterTlsConfig {
+    pub(super) fn cluster_tls(
+        &mut self,
+        tls: &UpstreamTls,
+        host: &str,
+        place: SourceSpan,
+    ) -> ClusterTlsConfig {
         let mut cluster = ClusterTlsConfig::new(written_place(place, self.sources));
         cluster.server_name = self.upstream_name(tls, host);
         cluster.sends_name = tls.sends_name;
@@ -126,7 +131,7 @@ impl Reader<'_> {
     }
 
     /// A file that a directive names; a relative path is taken from the folder of the first file.
-    pub(super) fn written(&self, word: &Word) -> WrittenPath {
+    pub(super) fn written(&self, word: &NginxWord) -> WrittenPath {
         WrittenPath {
             path: self.folder.join(&word.text),
             text: None,
@@ -135,7 +140,7 @@ impl Reader<'_> {
     }
 
     /// A word that has to be known before the first request.
-    pub(super) fn without_variables(&mut self, word: &Word) -> Option<Word> {
+    pub(super) fn without_variables(&mut self, word: &NginxWord) -> Option<NginxWord> {
         if word.text.contains('$') {
             let message = format!("`{}` is not known before a request comes", shown(&word.text));
             self.refuse(word.place, message, "write it out".to_owned());

@@ -11,18 +11,18 @@ use eddy_upstream::ClusterConfig;
 use super::block::{EVENTS, HTTP, MAIN};
 use super::constants::Constants;
 use super::include::{includes, is_pattern, matches_pattern, united};
-use super::reader::Reader;
-use super::scope::Scope;
+use super::reader::NginxReader;
+use super::scope::BlockSettings;
 use super::server::ServerRead;
 use super::targets::Targets;
-use super::tree::{Directive, Word};
+use super::tree::{Directive, NginxWord};
 use crate::check::{Leniency, version_of};
 use crate::config::{
-    AccessLogConfig, Action, AddressBlock, Config, ForwardedConfig, GatewayLimits, Http2Config, HttpLimits,
-    HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve,
-    SitesAt,
+    AccessLogConfig, Action, AddressBlock, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config,
+    HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget,
+    QuarantineConfig, Serve, SitesAt,
 };
-use crate::problem::{Place, Report, SourceText, shown};
+use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 
 /// Checks a configuration of NGINX's: the source `root` and those that it includes.
 ///
@@ -32,16 +32,16 @@ pub(crate) fn check_nginx(
     root: usize,
     actions_before: usize,
     leniency: Leniency,
-    report: &mut Report,
-) -> Option<Config> {
+    report: &mut ProblemReport,
+) -> Option<GatewayConfig> {
     let directives = united(sources, root, report);
     if report.has_errors() {
         return None;
     }
-    let mut reader = Reader::new(sources, actions_before, leniency, report);
+    let mut reader = NginxReader::new(sources, actions_before, leniency, report);
     let first = sources.get(root).and_then(|source| Path::new(&*source.path).parent());
     reader.folder = first.map(Path::to_path_buf).unwrap_or_default();
-    let mut frame = Frame::default();
+    let mut frame = MainContext::default();
     reader.main(&directives, &mut frame);
     reader.check_variables();
     reader.check_names();
@@ -53,7 +53,7 @@ pub(crate) fn check_nginx(
 }
 
 /// What directives that were made by another dialect come to.
-pub(in crate::dialect) struct Made {
+pub(in crate::dialect) struct GeneratedSites {
     pub(in crate::dialect) listeners: Vec<ListenerConfig>,
     pub(in crate::dialect) sites: Sites,
     /// The actions there were, and those of the directives behind them.
@@ -68,15 +68,15 @@ pub(in crate::dialect) fn make(
     targets: Targets,
     (actions, clusters): (Vec<Action>, Vec<ClusterConfig>),
     sources: &[SourceText],
-    report: &mut Report,
-) -> Option<Made> {
+    report: &mut ProblemReport,
+) -> Option<GeneratedSites> {
     let leniency = if report.is_lenient() { Leniency::Lenient } else { Leniency::Strict };
-    let mut reader = Reader::new(sources, 0, leniency, report);
+    let mut reader = NginxReader::new(sources, 0, leniency, report);
     // Keys of balancing are found by the place of an action, and of a cluster, in its list.
     reader.spec.hash_keys.resize(actions.len(), None);
     reader.hash_keys.resize(clusters.len(), None);
     (reader.actions, reader.clusters, reader.targets) = (actions, clusters, targets);
-    let mut frame = Frame::default();
+    let mut frame = MainContext::default();
     reader.main(directives, &mut frame);
     reader.check_variables();
     reader.check_names();
@@ -84,22 +84,22 @@ pub(in crate::dialect) fn make(
     if reader.report.has_errors() {
         return None;
     }
-    let Reader { spec, actions, clusters, .. } = reader;
-    Some(Made { listeners, sites: Sites::build(spec), actions, clusters })
+    let NginxReader { spec, actions, clusters, .. } = reader;
+    Some(GeneratedSites { listeners, sites: Sites::build(spec), actions, clusters })
 }
 
 /// What stands outside of servers.
 #[derive(Default)]
-struct Frame {
+struct MainContext {
     workers: Option<u16>,
     connections: Option<u32>,
     drain_timeout: Option<Duration>,
     servers: Vec<ServerRead>,
-    access_log: Option<Word>,
+    access_log: Option<NginxWord>,
 }
 
-impl Reader<'_> {
-    fn main(&mut self, directives: &[Directive], frame: &mut Frame) {
+impl NginxReader<'_> {
+    fn main(&mut self, directives: &[Directive], frame: &mut MainContext) {
         self.has_workers = directives.iter().any(|directive| directive.name.text == "worker_processes");
         for directive in directives {
             if !self.accepts(directive, MAIN) {
@@ -118,12 +118,12 @@ impl Reader<'_> {
         }
         if frame.servers.is_empty() && !self.report.has_errors() {
             self.report
-                .error(Place { source: 0, line: 1, column: 1, length: 1 }, "there is no `server`")
+                .error(SourceSpan { source: 0, line: 1, column: 1, length: 1 }, "there is no `server`")
                 .hint("write `http { server { listen 8080; location / { proxy_pass http://127.0.0.1:9000; } } }`");
         }
     }
 
-    fn events(&mut self, directives: &[Directive], frame: &mut Frame) {
+    fn events(&mut self, directives: &[Directive], frame: &mut MainContext) {
         for directive in directives {
             if self.accepts(directive, EVENTS)
                 && let ("worker_connections", [number]) =
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    fn http(&mut self, block: &[Directive], frame: &mut Frame) {
+    fn http(&mut self, block: &[Directive], frame: &mut MainContext) {
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
         self.declare_variables(&directives);
@@ -148,7 +148,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        let outside = Scope::default();
+        let outside = BlockSettings::default();
         let scope = outside.within(&directives, self).guarded(&outside, block);
         frame.access_log = scope.access_log.clone();
         for directive in directives.iter().filter(|directive| directive.name.text == "server") {
@@ -159,7 +159,7 @@ impl Reader<'_> {
 
     /// Notes variables that are read and that nothing fills.
     fn check_variables(&mut self) {
-        let mut uses: Vec<(u32, Place)> =
+        let mut uses: Vec<(u32, SourceSpan)> =
             self.first_uses.iter().map(|(slot, place)| (*slot, *place)).collect();
         uses.sort_by_key(|(_, place)| *place);
         for (slot, place) in uses {
@@ -211,7 +211,7 @@ impl Reader<'_> {
             let source =
                 self.sources.iter().position(|source| source.path == origin.file).unwrap_or_default();
             let source = u32::try_from(source).unwrap_or_default();
-            let place = Place { source, line: origin.line, column: 1, length: 1 };
+            let place = SourceSpan { source, line: origin.line, column: 1, length: 1 };
             self.report
                 .error(
                     place,
@@ -276,18 +276,18 @@ impl Reader<'_> {
 
     fn config(
         self,
-        frame: Frame,
+        frame: MainContext,
         listeners: Vec<ListenerConfig>,
         sources: &[SourceText],
         root: usize,
-    ) -> Config {
+    ) -> GatewayConfig {
         let Self { spec, actions, clusters, .. } = self;
         let workers = u32::from(frame.workers.unwrap_or(1));
         let mut limits = GatewayLimits::default();
         if let Some(connections) = frame.connections {
             limits.connections_max = connections.saturating_mul(workers).max(connections);
         }
-        Config {
+        GatewayConfig {
             listeners,
             tables: Vec::new(),
             actions,
@@ -322,7 +322,7 @@ pub(crate) fn included(sources: &[SourceText], root: usize) -> Vec<PathBuf> {
 }
 
 /// A listener with the limits of its default server.
-fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerConfig {
+fn listener(address: &ListenAddress, index: usize, scope: &BlockSettings) -> ListenerConfig {
     let mut limits = HttpLimits::default();
     if let Some(bytes) = scope.head_bytes_max {
         limits.head.head_bytes_max = u32::try_from(bytes.clamp(1024, 1 << 20)).unwrap_or(1 << 20);
@@ -355,7 +355,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
     }
 }
 
-fn access_log(word: &Word) -> Option<AccessLogConfig> {
+fn access_log(word: &NginxWord) -> Option<AccessLogConfig> {
     let target = match word.text.as_str() {
         "off" => return None,
         "/dev/stdout" => LogTarget::Stdout,

@@ -1,12 +1,12 @@
 //! Text to words: quotes, escapes, comments, and the signs that end a directive.
 
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceSpan};
 
 /// A word or sign, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,22 +22,25 @@ pub(super) enum TokenKind {
 }
 
 /// Splits a text into words and signs; what is wrong is noted, and the rest left.
-pub(super) fn split(text: &str, source: u32, report: &mut Report) -> Vec<Token> {
-    let mut reader =
-        WordReader { rest: text, place: Place { source, line: 1, column: 1, length: 1 }, tokens: Vec::new() };
+pub(super) fn split(text: &str, source: u32, report: &mut ProblemReport) -> Vec<Token> {
+    let mut reader = WordReader {
+        rest: text,
+        place: SourceSpan { source, line: 1, column: 1, length: 1 },
+        tokens: Vec::new(),
+    };
     while reader.read_token(report) {}
     reader.tokens
 }
 
 struct WordReader<'t> {
     rest: &'t str,
-    place: Place,
+    place: SourceSpan,
     tokens: Vec<Token>,
 }
 
 impl WordReader<'_> {
     /// Reads one token; `false` at the end, or where nothing more can be read.
-    fn read_token(&mut self, report: &mut Report) -> bool {
+    fn read_token(&mut self, report: &mut ProblemReport) -> bool {
         self.skip_space();
         let place = self.place;
         let Some(first) = self.rest.chars().next() else { return false };
@@ -49,7 +52,8 @@ impl WordReader<'_> {
             _ => {
                 let word = self.read_plain();
                 let length = u32::try_from(word.chars().count()).unwrap_or(u32::MAX).max(1);
-                self.tokens.push(Token { kind: TokenKind::Word(word), place: Place { length, ..place } });
+                self.tokens
+                    .push(Token { kind: TokenKind::Word(word), place: SourceSpan { length, ..place } });
                 return true;
             }
         };
@@ -88,7 +92,7 @@ impl WordReader<'_> {
         word
     }
 
-    fn read_quoted(&mut self, quote: char, report: &mut Report) -> bool {
+    fn read_quoted(&mut self, quote: char, report: &mut ProblemReport) -> bool {
         let place = self.place;
         self.step(quote);
         let mut word = String::new();
@@ -151,10 +155,10 @@ impl WordReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::{TokenKind, split};
-    use crate::problem::Report;
+    use crate::problem::ProblemReport;
 
     fn check(text: &str, expected: &[&str]) {
-        let mut report = Report::new();
+        let mut report = ProblemReport::new();
         let tokens = split(text, 0, &mut report);
         let shown: Vec<String> = tokens
             .into_iter()
@@ -183,7 +187,7 @@ mod tests {
 
     #[test]
     fn places_are_lines_and_columns() {
-        let mut report = Report::new();
+        let mut report = ProblemReport::new();
         let tokens = split("a\n  bcd;", 3, &mut report);
         let places: Vec<_> =
             tokens.iter().map(|token| (token.place.line, token.place.column, token.place.length)).collect();

@@ -12,13 +12,13 @@ use sha2::{Digest, Sha256};
 /// they then see is the name of neither.
 #[derive(Debug)]
 pub(super) struct Cache {
-    sets: Box<[[Entry; WAYS]]>,
+    sets: Box<[[PasswordCacheEntry; WAYS]]>,
     ttl_ms: u64,
     key: [u64; 4],
 }
 
 #[derive(Debug, Default)]
-struct Entry {
+struct PasswordCacheEntry {
     name: [AtomicU64; 2],
     /// Milliseconds of the workers' clock; 0 where there is nothing.
     ends_ms: AtomicU64,
@@ -75,7 +75,7 @@ impl Cache {
         entry.ends_ms.store(now_ms.saturating_add(self.ttl_ms), Release);
     }
 
-    fn set(&self, name: PairName) -> &[Entry] {
+    fn set(&self, name: PairName) -> &[PasswordCacheEntry] {
         // A power of two, or no set at all.
         let index = name.0[0] & (self.sets.len() as u64).wrapping_sub(1);
         usize::try_from(index).ok().and_then(|index| self.sets.get(index)).map_or(&[], |set| set.as_slice())

@@ -9,27 +9,27 @@ use zeroize::{Zeroize, Zeroizing};
 use super::cache::Cache;
 use super::config::BasicAuthConfig;
 use super::file::read_users;
-use super::pool::{Job, Known, Outcome, Pool, Say};
+use super::pool::{CredentialStore, HashThreadPool, Job, PasswordCheck, Say};
 use super::users::{User, Users};
-use crate::builtin::library::{Answer, Builtin};
-use crate::builtin::make::{BuiltinContext, Counter};
-use crate::edit::{Edit, EditLog};
+use crate::builtin::library::{Builtin, PhaseContext};
+use crate::builtin::make::{BuiltinContext, MetricCounter};
+use crate::edit::{EditLog, FilterEdit};
 use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// Asks for a user name and a password.
 ///
 /// # Spec
 /// [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617)
 #[derive(Debug)]
-pub(crate) struct BasicAuth {
-    known: Arc<Known>,
+pub(crate) struct BasicAuthFilter {
+    known: Arc<CredentialStore>,
     words: Arc<Words>,
     /// Where no form is slow there are no threads.
-    pool: Option<Pool>,
-    refused: Counter,
-    overloaded: Counter,
+    pool: Option<HashThreadPool>,
+    refused: MetricCounter,
+    overloaded: MetricCounter,
 }
 
 /// What is said of a request.
@@ -49,7 +49,7 @@ struct Credentials {
     colon: usize,
 }
 
-impl BasicAuth {
+impl BasicAuthFilter {
     /// The filter with this configuration; reads the file of users.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl BasicAuth {
         let users = Users::new(config, file);
         let has_slow = users.has_slow;
         let cache = Cache::new(config.cache_entries_max, config.cache_ttl, context.seed);
-        let known = Arc::new(Known { users, cache });
+        let known = Arc::new(CredentialStore { users, cache });
         let words = Arc::new(Words {
             challenge: format!("Basic realm=\"{}\", charset=\"UTF-8\"", config.realm).into(),
             user_field: config.user_field.clone(),
@@ -76,25 +76,31 @@ impl BasicAuth {
         let mut pool = None;
         if has_slow {
             let (words, last_lane) = (Arc::clone(&words), context.host.workers());
-            let say: Arc<Say> = Arc::new(move |known: &Known, job: &Job, outcome, edits: &mut EditLog| {
-                // What has no room is refused by the host, and a few fields always have.
-                let mut write = |edit: &Edit<'_>| {
-                    let _ = edits.push(job.step, edit);
-                };
-                match outcome {
-                    Outcome::Right => words.welcome(known.users.find(&job.user), &mut write),
-                    Outcome::Wrong => {
-                        refused.count(u16::try_from(last_lane).unwrap_or(u16::MAX));
-                        words.refuse(&mut write)
+            let say: Arc<Say> =
+                Arc::new(move |known: &CredentialStore, job: &Job, outcome, edits: &mut EditLog| {
+                    // What has no room is refused by the host, and a few fields always have.
+                    let mut write = |edit: &FilterEdit<'_>| {
+                        let _ = edits.push(job.step, edit);
+                    };
+                    match outcome {
+                        PasswordCheck::Right => words.welcome(known.users.find(&job.user), &mut write),
+                        PasswordCheck::Wrong => {
+                            refused.count(u16::try_from(last_lane).unwrap_or(u16::MAX));
+                            words.refuse(&mut write)
+                        }
                     }
-                }
-            });
-            pool = Some(Pool::new(config.threads, config.queue_max, &known, &say, context)?);
+                });
+            pool = Some(HashThreadPool::new(config.threads, config.queue_max, &known, &say, context)?);
         }
         Ok(Self { known, words, pool, refused, overloaded: context.counter("overloaded") })
     }
 
-    fn judge(&self, credentials: &Credentials, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn judge(
+        &self,
+        credentials: &Credentials,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         let (name, password) = (credentials.user(), credentials.password());
         let user = self.known.users.find(name);
         // In a table with slow forms a wrong password is always as slow, or the time would tell whose form is quick.
@@ -127,12 +133,12 @@ impl BasicAuth {
         self.overloaded.count(answer.worker);
         let verdict = answer.reply(503, "too many log in at once\n", "basic_auth_overload");
         answer.reply_field("retry-after", b"1");
-        answer.edit(&Edit::ReplyGrpc(GRPC_UNAVAILABLE));
+        answer.edit(&FilterEdit::ReplyGrpc(GRPC_UNAVAILABLE));
         verdict
     }
 }
 
-impl Builtin for BasicAuth {
+impl Builtin for BasicAuthFilter {
     fn kind(&self) -> &'static str {
         "basic_auth"
     }
@@ -141,7 +147,7 @@ impl Builtin for BasicAuth {
         Interest::of(&[Phase::RequestHead])
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if view.phase != Phase::RequestHead {
             return Verdict::Continue;
         }
@@ -157,29 +163,29 @@ impl Builtin for BasicAuth {
 
 impl Words {
     /// Lets a request of this user go on.
-    fn welcome(&self, user: &User, write: &mut dyn FnMut(&Edit<'_>)) -> Verdict {
-        write(&Edit::Metadata { space: b"auth", key: b"user", value: user.json.as_bytes() });
+    fn welcome(&self, user: &User, write: &mut dyn FnMut(&FilterEdit<'_>)) -> Verdict {
+        write(&FilterEdit::Metadata { space: b"auth", key: b"user", value: user.json.as_bytes() });
         if self.is_stripped {
-            write(&Edit::Remove { name: b"authorization" });
+            write(&FilterEdit::Remove { name: b"authorization" });
         }
         if let Some(field) = &self.user_field {
-            write(&Edit::Set { name: field.as_bytes(), value: user.name.as_bytes() });
+            write(&FilterEdit::Set { name: field.as_bytes(), value: user.name.as_bytes() });
         }
         Verdict::Continue
     }
 
     /// Asks for other credentials.
-    fn refuse(&self, write: &mut dyn FnMut(&Edit<'_>)) -> Verdict {
-        write(&Edit::Reply { status: 401, body: b"unauthorized\n", details: b"basic_auth" });
-        write(&Edit::ReplyField { name: b"www-authenticate", value: self.challenge.as_bytes() });
-        write(&Edit::ReplyGrpc(GRPC_UNAUTHENTICATED));
+    fn refuse(&self, write: &mut dyn FnMut(&FilterEdit<'_>)) -> Verdict {
+        write(&FilterEdit::Reply { status: 401, body: b"unauthorized\n", details: b"basic_auth" });
+        write(&FilterEdit::ReplyField { name: b"www-authenticate", value: self.challenge.as_bytes() });
+        write(&FilterEdit::ReplyGrpc(GRPC_UNAUTHENTICATED));
         Verdict::Reply
     }
 }
 
 impl Credentials {
     /// What the client sent; `None` where that is nothing, or not of this scheme, or more than one.
-    fn of(view: &View<'_>) -> Option<Self> {
+    fn of(view: &ExchangeView<'_>) -> Option<Self> {
         let mut sent = view.request.fields.all(FieldId::Authorization);
         let value = sent.next().filter(|_| sent.next().is_none())?;
         let (scheme, rest) = value.split_at_checked(6)?;

@@ -10,7 +10,7 @@ mod users;
 mod verify;
 
 pub use config::BasicAuthConfig;
-pub(super) use filter::BasicAuth;
+pub(super) use filter::BasicAuthFilter;
 pub use form::{FormError, PasswordForm};
 
 #[cfg(test)]

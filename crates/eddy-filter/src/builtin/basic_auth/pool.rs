@@ -13,7 +13,7 @@ use crate::builtin::make::BuiltinContext;
 use crate::edit::EditLog;
 use crate::filter::LoadError;
 use crate::handle::Handle;
-use crate::host::Host;
+use crate::host::HostApi;
 use crate::phase::Verdict;
 
 /// A question whether a password is right.
@@ -30,17 +30,17 @@ pub(super) struct Job {
 
 /// What the threads need, and the filter with them.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct CredentialStore {
     pub(super) users: Users,
     pub(super) cache: Cache,
 }
 
 /// Writes what is said of a question, once it is known whether the password is right.
-pub(super) type Say = dyn Fn(&Known, &Job, Outcome, &mut EditLog) -> Verdict + Send + Sync;
+pub(super) type Say = dyn Fn(&CredentialStore, &Job, PasswordCheck, &mut EditLog) -> Verdict + Send + Sync;
 
 /// Whether a password is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum PasswordCheck {
     /// It is.
     Right,
     /// It is not, or there is no such user.
@@ -48,16 +48,16 @@ pub(super) enum Outcome {
 }
 
 /// Threads that compute, and the queue before them. The threads end when this is dropped and the queue is empty.
-pub(super) struct Pool {
+pub(super) struct HashThreadPool {
     queue: SyncSender<Job>,
 }
 
-impl Pool {
+impl HashThreadPool {
     /// So many threads, and so many questions that wait.
     pub(super) fn new(
         threads: u8,
         queue_max: u32,
-        known: &Arc<Known>,
+        known: &Arc<CredentialStore>,
         say: &Arc<Say>,
         context: &BuiltinContext,
     ) -> Result<Self, LoadError> {
@@ -89,9 +89,9 @@ impl Pool {
 
 struct Thread {
     waiting: Arc<Mutex<Receiver<Job>>>,
-    known: Arc<Known>,
+    known: Arc<CredentialStore>,
     say: Arc<Say>,
-    host: Arc<dyn Host>,
+    host: Arc<dyn HostApi>,
 }
 
 impl Thread {
@@ -109,25 +109,25 @@ impl Thread {
     }
 }
 
-impl Known {
+impl CredentialStore {
     /// Whether a password is right; a wrong one takes as long for every name.
-    fn judge(&self, job: &Job) -> Outcome {
+    fn judge(&self, job: &Job) -> PasswordCheck {
         // Browsers send several requests at once: the first of them has paid for all.
         if self.cache.has(job.name, job.now_ms) {
-            return Outcome::Right;
+            return PasswordCheck::Right;
         }
         let user = self.users.find(&job.user);
         if user.has_password(&job.password) && user.is_somebody {
             if user.form.is_slow() {
                 self.cache.remember(job.name, job.now_ms);
             }
-            return Outcome::Right;
+            return PasswordCheck::Right;
         }
         let nobody = self.users.nobody();
         if user.form.work() < nobody.form.work() {
             let _ = verify(&nobody.form, &job.password);
         }
-        Outcome::Wrong
+        PasswordCheck::Wrong
     }
 }
 
@@ -137,7 +137,7 @@ impl fmt::Debug for Job {
     }
 }
 
-impl fmt::Debug for Pool {
+impl fmt::Debug for HashThreadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool").finish_non_exhaustive()
     }

@@ -11,9 +11,9 @@ use super::form::FormError;
 use super::users::Users;
 use super::verify::verify;
 use super::{BasicAuthConfig, PasswordForm};
-use crate::builtin::tests::support::{Said, Stage, TestHost, TestServices, context};
+use crate::builtin::tests::support::{TestExchange, TestFilterResult, TestHost, TestServices, context};
 use crate::builtin::{BuiltinConfig, make};
-use crate::filter::{Library, LoadError};
+use crate::filter::{FilterLibrary, LoadError};
 use crate::phase::{Phase, Verdict};
 
 /// Published test vectors.
@@ -169,14 +169,14 @@ fn config(users: &[(&str, &str)]) -> BasicAuthConfig {
     }
 }
 
-fn made(config: BasicAuthConfig, services: TestServices) -> (Arc<dyn Library>, Arc<TestHost>) {
+fn made(config: BasicAuthConfig, services: TestServices) -> (Arc<dyn FilterLibrary>, Arc<TestHost>) {
     let (context, host) = context(1, services);
     (make(&BuiltinConfig::BasicAuth(config), &context).unwrap().0, host)
 }
 
-fn enter(library: &dyn Library, exchange: u64, credentials: &str) -> Said {
+fn enter(library: &dyn FilterLibrary, exchange: u64, credentials: &str) -> TestFilterResult {
     let value = encode(credentials.as_bytes());
-    let mut stage = Stage::request(&format!("GET / HTTP/1.1\nhost: a\nauthorization: Basic {value}"));
+    let mut stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\nauthorization: Basic {value}"));
     stage.exchange = exchange;
     stage.enter(library, Phase::RequestHead)
 }
@@ -236,10 +236,10 @@ fn what_is_no_credentials_is_asked_for_them() {
         "authorization: Basic YWxpY2U6c2VjcmV0\nauthorization: Basic YWxpY2U6c2VjcmV0",
         &long,
     ] {
-        let mut stage = Stage::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}"));
+        let mut stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}"));
         assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Reply, "{fields}");
     }
-    let mut stage = Stage::request("GET / HTTP/1.1\nhost: a\nauthorization: bASIC   YWxpY2U6c2VjcmV0");
+    let mut stage = TestExchange::request("GET / HTTP/1.1\nhost: a\nauthorization: bASIC   YWxpY2U6c2VjcmV0");
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Continue);
 }
 

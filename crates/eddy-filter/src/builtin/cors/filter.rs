@@ -7,11 +7,11 @@ use regex_automata::meta::Regex;
 
 use super::config::{CorsConfig, Listed};
 use super::origin::{OriginPattern, compile};
-use crate::builtin::library::{Answer, Builtin};
-use crate::edit::Edit;
+use crate::builtin::library::{Builtin, PhaseContext};
+use crate::edit::FilterEdit;
 use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// Tells browsers which other sites may read what is answered.
 ///
@@ -85,7 +85,12 @@ impl Cors {
     }
 
     /// Answers a preflight.
-    fn answer_preflight(&self, view: &View<'_>, asked: &[u8], answer: &mut Answer<'_>) -> Verdict {
+    fn answer_preflight(
+        &self,
+        view: &ExchangeView<'_>,
+        asked: &[u8],
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         let fields = &view.request.fields;
         let Some(origin) = self.let_in(fields) else {
             let verdict = answer.reply(403, "this site may not ask here\n", "cors");
@@ -109,7 +114,7 @@ impl Cors {
     }
 
     /// Replaces what the response says of the matter.
-    fn mark(&self, view: &View<'_>, answer: &mut Answer<'_>) {
+    fn mark(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
         let Some(response) = view.response else { return };
         let let_in = self.let_in(&view.request.fields);
         let credentials = let_in.filter(|_| self.has_credentials).map(|_| b"true".as_slice());
@@ -119,13 +124,15 @@ impl Cors {
         {
             let name = name.as_bytes();
             match value {
-                Some(value) => answer.edit(&Edit::Set { name, value }),
-                None if response.fields.first_named(name).is_some() => answer.edit(&Edit::Remove { name }),
+                Some(value) => answer.edit(&FilterEdit::Set { name, value }),
+                None if response.fields.first_named(name).is_some() => {
+                    answer.edit(&FilterEdit::Remove { name })
+                }
                 None => {}
             }
         }
         if !self.is_open && !varies_by_origin(&response.fields) {
-            answer.edit(&Edit::Add { name: b"vary", value: b"origin" });
+            answer.edit(&FilterEdit::Add { name: b"vary", value: b"origin" });
         }
     }
 }
@@ -139,7 +146,7 @@ impl Builtin for Cors {
         Interest::of(&[Phase::RequestHead, Phase::ResponseHead])
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if view.phase == Phase::ResponseHead {
             self.mark(view, answer);
             return Verdict::Continue;

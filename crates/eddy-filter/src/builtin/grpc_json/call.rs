@@ -9,12 +9,12 @@ use crate::builtin::protobuf::Exchanges;
 
 thread_local! {
     /// Calls that are under way on this worker.
-    pub(super) static CALLS: RefCell<Exchanges<Call>> = RefCell::default();
+    pub(super) static CALLS: RefCell<Exchanges<TranscodedCall>> = RefCell::default();
 }
 
 /// A call.
 #[derive(Default)]
-pub(super) struct Call {
+pub(super) struct TranscodedCall {
     /// The method, and how it is called.
     pub(super) route: Option<Arc<HttpRoute>>,
     /// Makes the messages of the request; none once they are made.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eddy_protobuf::{EnumForm, Names, StreamForm, Unknown};
+use eddy_protobuf::{EnumForm, JsonFieldNaming, StreamForm, Unknown};
 
 /// The configuration of `grpc_json`, checked; the descriptors are read when the filter is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct GrpcJsonConfig {
     /// How several messages stand in a response, where the client does not say.
     pub stream: StreamForm,
     /// Names of fields in responses.
-    pub names: Names,
+    pub names: JsonFieldNaming,
     /// How enums stand in responses.
     pub enums: EnumForm,
     /// Whether fields with their default stand in responses.
@@ -58,7 +58,7 @@ impl GrpcJsonConfig {
             unknown_fields: Unknown::Refuse,
             ignored_parameters: Vec::new(),
             stream: StreamForm::Array,
-            names: Names::Json,
+            names: JsonFieldNaming::Json,
             enums: EnumForm::Names,
             prints_defaults: false,
             message_bytes_max: MESSAGE_BYTES_DEFAULT,

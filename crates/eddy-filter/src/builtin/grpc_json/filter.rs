@@ -4,39 +4,40 @@ use std::sync::Arc;
 
 use eddy_http::{FieldId, Fields, GrpcKind};
 use eddy_protobuf::{
-    Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, Limits, RpcStatus, ToJsonOptions, Unknown,
+    Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, ProtobufLimits, RpcStatus, ToJsonOptions,
+    Unknown,
 };
 
 use super::call::CALLS;
 use super::config::GrpcJsonConfig;
-use crate::builtin::library::{Answer, Builtin};
-use crate::builtin::make::{BuiltinContext, Counter};
+use crate::builtin::library::{Builtin, PhaseContext};
+use crate::builtin::make::{BuiltinContext, MetricCounter};
 use crate::builtin::protobuf::{load, refused};
-use crate::edit::Edit;
+use crate::edit::FilterEdit;
 use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// Makes calls of gRPC of requests with JSON, and JSON of what they are answered with.
 #[derive(Debug)]
 pub(crate) struct GrpcJson {
     pub(super) index: HttpIndex,
     pub(super) config: GrpcJsonConfig,
-    pub(super) limits: Limits,
+    pub(super) limits: ProtobufLimits,
     pub(super) read: FromJsonOptions,
     pub(super) print: ToJsonOptions,
-    pub(super) counters: Counters,
+    pub(super) counters: GrpcJsonCounters,
 }
 
 /// What is counted.
 #[derive(Debug)]
-pub(super) struct Counters {
+pub(super) struct GrpcJsonCounters {
     /// Requests that became calls.
-    pub(super) calls: Counter,
+    pub(super) calls: MetricCounter,
     /// Requests that were refused: no method, or not what it takes.
-    pub(super) refused: Counter,
+    pub(super) refused: MetricCounter,
     /// Responses that were not what the method answers with.
-    pub(super) failed: Counter,
+    pub(super) failed: MetricCounter,
 }
 
 impl GrpcJson {
@@ -66,7 +67,10 @@ impl GrpcJson {
         }
         Ok(Self {
             index,
-            limits: Limits { message_bytes_max: config.message_bytes_max, ..Limits::default() },
+            limits: ProtobufLimits {
+                message_bytes_max: config.message_bytes_max,
+                ..ProtobufLimits::default()
+            },
             read: FromJsonOptions {
                 unknown: config.unknown_fields,
                 duplicates: Duplicates::Refuse,
@@ -77,7 +81,7 @@ impl GrpcJson {
                 enums: config.enums,
                 prints_defaults: config.prints_defaults,
             },
-            counters: Counters {
+            counters: GrpcJsonCounters {
                 calls: context.counter("calls"),
                 refused: context.counter("refused"),
                 failed: context.counter("failed"),
@@ -92,7 +96,7 @@ impl GrpcJson {
         http: u16,
         status: &RpcStatus,
         details: &str,
-        answer: &mut Answer<'_>,
+        answer: &mut PhaseContext<'_>,
     ) -> Verdict {
         let body = self.status_json(status);
         let verdict = answer.reply(http, &String::from_utf8_lossy(&body), details);
@@ -121,7 +125,7 @@ impl Builtin for GrpcJson {
         ])
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if view.phase == Phase::RequestHead {
             return self.request_head(view, answer);
         }
@@ -146,10 +150,10 @@ impl Builtin for GrpcJson {
 }
 
 /// The trailers have been told in another way.
-fn response_trailers(call: &super::call::Call, answer: &mut Answer<'_>) -> Verdict {
+fn response_trailers(call: &super::call::TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
     if call.response.is_some() {
         for name in STATUS_FIELDS {
-            answer.edit(&Edit::Remove { name: name.as_bytes() });
+            answer.edit(&FilterEdit::Remove { name: name.as_bytes() });
         }
     }
     Verdict::Continue

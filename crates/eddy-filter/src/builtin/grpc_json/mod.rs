@@ -7,7 +7,7 @@ mod request;
 mod response;
 
 pub use config::{GrpcJsonConfig, UnknownRequests};
-pub use eddy_protobuf::{EnumForm, Names, StreamForm, Unknown};
+pub use eddy_protobuf::{EnumForm, JsonFieldNaming, StreamForm, Unknown};
 
 pub(crate) use filter::GrpcJson;
 

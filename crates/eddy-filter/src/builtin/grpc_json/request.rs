@@ -1,19 +1,22 @@
 //! From a request with JSON to a call.
 
 use eddy_http::{FieldId, Fields, Method};
-use eddy_protobuf::{Body, CallRequest, Fault, FaultKind, Found, HttpRoute, RpcStatus, StreamForm};
+use eddy_protobuf::{
+    CallRequest, HttpBodyBinding, HttpRoute, HttpRouteLookup, ProtobufError, ProtobufErrorKind, RpcStatus,
+    StreamForm,
+};
 
-use super::call::{CALLS, Call};
+use super::call::{CALLS, TranscodedCall};
 use super::config::UnknownRequests;
 use super::filter::{GrpcJson, is_grpc};
-use crate::builtin::library::Answer;
-use crate::edit::Edit;
+use crate::builtin::library::PhaseContext;
+use crate::edit::FilterEdit;
 use crate::phase::Verdict;
-use crate::view::View;
+use crate::view::ExchangeView;
 
 impl GrpcJson {
     /// Looks for the method that a request is for, and makes its head that of a call.
-    pub(super) fn request_head(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    pub(super) fn request_head(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         let request = &view.request;
         if matches!(request.method, Method::Head | Method::Connect | Method::Trace) || is_grpc(request.fields)
         {
@@ -22,14 +25,14 @@ impl GrpcJson {
         let (path, query) = split(request.target);
         let method = std::str::from_utf8(request.method_name).unwrap_or_default();
         let route = match self.index.find(method, path) {
-            Found::Route(route) => route,
+            HttpRouteLookup::Route(route) => route,
             _ if self.config.unknown_requests == UnknownRequests::Pass => return Verdict::Continue,
-            Found::Methods(methods) => {
+            HttpRouteLookup::Methods(methods) => {
                 let verdict = self.refuse(405, "the path is for other methods", answer);
                 answer.reply_field("allow", methods.join(", ").as_bytes());
                 return verdict;
             }
-            Found::None => return self.refuse(404, "no method has this path", answer),
+            HttpRouteLookup::None => return self.refuse(404, "no method has this path", answer),
         };
         if !view.is_end
             && let Err(why) = check_body(route, request.fields)
@@ -42,19 +45,19 @@ impl GrpcJson {
             Err(error) => return self.refuse(400, &error.to_string(), answer),
         };
         self.counters.calls.count(answer.worker);
-        answer.edit(&Edit::Method(b"POST"));
-        answer.edit(&Edit::Target(route.path.as_bytes()));
+        answer.edit(&FilterEdit::Method(b"POST"));
+        answer.edit(&FilterEdit::Target(route.path.as_bytes()));
         for (name, value) in
             [("content-type", "application/grpc"), ("te", "trailers"), ("grpc-accept-encoding", "identity")]
         {
-            answer.edit(&Edit::Set { name: name.as_bytes(), value: value.as_bytes() });
+            answer.edit(&FilterEdit::Set { name: name.as_bytes(), value: value.as_bytes() });
         }
         // What the endpoint compresses can't be converted; lengths are others now.
         for name in ["accept-encoding", "content-length"] {
-            answer.edit(&Edit::Remove { name: name.as_bytes() });
+            answer.edit(&FilterEdit::Remove { name: name.as_bytes() });
         }
         if self.config.is_rerouted {
-            answer.edit(&Edit::ClearRoute);
+            answer.edit(&FilterEdit::ClearRoute);
         }
         let is_whole = view.is_end;
         if is_whole {
@@ -62,13 +65,13 @@ impl GrpcJson {
             if let Err(fault) = call.finish(&mut body) {
                 return self.refuse_body(&fault, answer);
             }
-            answer.edit(&Edit::BodySet(&body));
+            answer.edit(&FilterEdit::BodySet(&body));
         }
-        let call = Call {
+        let call = TranscodedCall {
             route: Some(route.clone()),
             form: form(request.fields, self.config.stream),
             request: (!is_whole).then_some(call),
-            ..Call::default()
+            ..TranscodedCall::default()
         };
         *answer.state = CALLS.with_borrow_mut(|calls| calls.keep(Box::new(call)));
         if is_whole { Verdict::Continue } else { Verdict::Hold }
@@ -76,7 +79,12 @@ impl GrpcJson {
 
     /// Makes messages of a piece of the body. The head waits for the first of them: until then the client can be told what
     /// is wrong with it, and no endpoint is asked.
-    pub(super) fn request_body(&self, call: &mut Call, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    pub(super) fn request_body(
+        &self,
+        call: &mut TranscodedCall,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         let Some(request) = &mut call.request else { return Verdict::Continue };
         let mut out = Vec::new();
         let mut made = request.push(view.body, &mut out);
@@ -95,13 +103,13 @@ impl GrpcJson {
         if is_last || !out.is_empty() { Verdict::Continue } else { Verdict::Hold }
     }
 
-    fn refuse_body(&self, fault: &Fault, answer: &mut Answer<'_>) -> Verdict {
-        let status = if fault.kind == FaultKind::MessageTooLarge { 413 } else { 400 };
+    fn refuse_body(&self, fault: &ProtobufError, answer: &mut PhaseContext<'_>) -> Verdict {
+        let status = if fault.kind == ProtobufErrorKind::MessageTooLarge { 413 } else { 400 };
         let why = format!("the body is not what the method takes: {}", fault.describe(self.index.schema()));
         self.refuse(status, &why, answer)
     }
 
-    fn refuse(&self, status: u16, why: &str, answer: &mut Answer<'_>) -> Verdict {
+    fn refuse(&self, status: u16, why: &str, answer: &mut PhaseContext<'_>) -> Verdict {
         self.counters.refused.count(answer.worker);
         let code = match status {
             404 => NOT_FOUND,
@@ -131,7 +139,7 @@ fn check_body(route: &HttpRoute, fields: Fields<'_>) -> Result<(), &'static str>
     let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii().to_ascii_lowercase();
     let is_json = kind == b"application/json" || kind.ends_with(b"+json");
     let is_stream = route.is_client_streaming && LINES.contains(&kind.as_slice());
-    if route.body == Body::None || kind.is_empty() || is_json || is_stream {
+    if route.body == HttpBodyBinding::None || kind.is_empty() || is_json || is_stream {
         Ok(())
     } else {
         Err("the content type of the body is not application/json")

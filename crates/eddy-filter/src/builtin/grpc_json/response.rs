@@ -1,18 +1,23 @@
 //! From what a call is answered with to JSON.
 
 use eddy_http::Fields;
-use eddy_protobuf::{CallResponse, Fault, RpcStatus, StreamForm};
+use eddy_protobuf::{CallResponse, ProtobufError, RpcStatus, StreamForm};
 
-use super::call::Call;
+use super::call::TranscodedCall;
 use super::filter::{GrpcJson, JSON, STATUS_FIELDS, is_grpc};
-use crate::builtin::library::Answer;
-use crate::edit::Edit;
+use crate::builtin::library::PhaseContext;
+use crate::edit::FilterEdit;
 use crate::phase::Verdict;
-use crate::view::View;
+use crate::view::ExchangeView;
 
 impl GrpcJson {
     /// Makes ready for the messages, or tells at once how the call ended.
-    pub(super) fn response_head(&self, call: &mut Call, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    pub(super) fn response_head(
+        &self,
+        call: &mut TranscodedCall,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         let (Some(response), Some(route)) = (view.response, &call.route) else { return Verdict::Continue };
         call.response = None;
         // What does not come from the method stays as it is: pages of proxies between, eddy's own answers.
@@ -29,7 +34,7 @@ impl GrpcJson {
         };
         set(answer, kind);
         for name in STATUS_FIELDS.iter().chain(&["content-length", "grpc-encoding", "grpc-accept-encoding"]) {
-            answer.edit(&Edit::Remove { name: name.as_bytes() });
+            answer.edit(&FilterEdit::Remove { name: name.as_bytes() });
         }
         if !view.is_end {
             return Verdict::Hold;
@@ -39,7 +44,12 @@ impl GrpcJson {
 
     /// Makes JSON of a piece of the body. The head waits while the status can still become another one: for the end of a
     /// call with one message, and for the first message of a stream.
-    pub(super) fn response_body(&self, call: &mut Call, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    pub(super) fn response_body(
+        &self,
+        call: &mut TranscodedCall,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         let Some(response) = &mut call.response else { return Verdict::Continue };
         if let Err(fault) = response.push(view.body, &mut call.held) {
             return self.fail(call, &fault, answer);
@@ -54,12 +64,17 @@ impl GrpcJson {
             call.is_released = true;
             return hand_out(call, answer);
         }
-        answer.edit(&Edit::BodySet(b""));
+        answer.edit(&FilterEdit::BodySet(b""));
         Verdict::Hold
     }
 
     /// The call has ended with this status.
-    fn end(&self, call: &mut Call, status: Option<RpcStatus>, answer: &mut Answer<'_>) -> Verdict {
+    fn end(
+        &self,
+        call: &mut TranscodedCall,
+        status: Option<RpcStatus>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         let Some(response) = &mut call.response else { return Verdict::Continue };
         let status = status
             .unwrap_or_else(|| RpcStatus::new(INTERNAL, "the endpoint has not told how the call ended"));
@@ -70,7 +85,7 @@ impl GrpcJson {
         } else if !call.is_released {
             call.held = self.status_json(&status);
             set(answer, JSON);
-            answer.edit(&Edit::Status(status.http_status().into()));
+            answer.edit(&FilterEdit::Status(status.http_status().into()));
         } else if call.route.as_ref().is_some_and(|route| route.is_server_streaming) {
             response.finish_failed(&self.status_json(&status), &mut call.held);
         } else {
@@ -81,7 +96,12 @@ impl GrpcJson {
     }
 
     /// What the endpoint sent is not what the method answers with.
-    fn fail(&self, call: &mut Call, fault: &Fault, answer: &mut Answer<'_>) -> Verdict {
+    fn fail(
+        &self,
+        call: &mut TranscodedCall,
+        fault: &ProtobufError,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         self.counters.failed.count(answer.worker);
         call.response = None;
         if call.is_released {
@@ -96,14 +116,14 @@ impl GrpcJson {
 }
 
 /// Lets the JSON go on that there is. More than a crossing can hand over ends the exchange, as the frames must not go on.
-fn hand_out(call: &mut Call, answer: &mut Answer<'_>) -> Verdict {
+fn hand_out(call: &mut TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
     let handed = answer.set_body(&call.held);
     call.held.clear();
     if handed.is_ok() { Verdict::Continue } else { Verdict::Reset }
 }
 
-fn set(answer: &mut Answer<'_>, kind: &[u8]) {
-    answer.edit(&Edit::Set { name: b"content-type", value: kind });
+fn set(answer: &mut PhaseContext<'_>, kind: &[u8]) {
+    answer.edit(&FilterEdit::Set { name: b"content-type", value: kind });
 }
 
 /// How the call ended, if the fields tell.

@@ -1,14 +1,17 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::builtin::tests::support::{Said, Stage, TestServices, context};
+use crate::builtin::tests::support::{TestExchange, TestFilterResult, TestServices, context};
 use crate::builtin::{BuiltinConfig, make};
-use crate::filter::{Library, LoadError};
+use crate::filter::{FilterLibrary, LoadError};
 use crate::phase::{Phase, Verdict};
 
 const LIBRARY: &[u8] = include_bytes!("../../../../../examples/transcoding/library.binpb");
 
-fn try_made(change: impl FnOnce(&mut GrpcJsonConfig), file: &[u8]) -> Result<Arc<dyn Library>, LoadError> {
+fn try_made(
+    change: impl FnOnce(&mut GrpcJsonConfig),
+    file: &[u8],
+) -> Result<Arc<dyn FilterLibrary>, LoadError> {
     let mut config = GrpcJsonConfig::new("library.binpb".into());
     change(&mut config);
     let files = [("library.binpb".to_owned(), file.to_vec())].into();
@@ -16,33 +19,41 @@ fn try_made(change: impl FnOnce(&mut GrpcJsonConfig), file: &[u8]) -> Result<Arc
     make(&BuiltinConfig::GrpcJson(config), &context(1, services).0).map(|(library, _)| library)
 }
 
-fn made() -> Arc<dyn Library> {
+fn made() -> Arc<dyn FilterLibrary> {
     try_made(|_| {}, LIBRARY).unwrap()
 }
 
-fn request(line: &str) -> Stage {
-    let mut stage = Stage::request(&format!("{line} HTTP/1.1\nhost: a"));
+fn request(line: &str) -> TestExchange {
+    let mut stage = TestExchange::request(&format!("{line} HTTP/1.1\nhost: a"));
     stage.is_end = true;
     stage
 }
 
-fn with_body(line: &str, kind: &str) -> Stage {
-    Stage::request(&format!("{line} HTTP/1.1\nhost: a\ncontent-type: {kind}\ntransfer-encoding: chunked"))
+fn with_body(line: &str, kind: &str) -> TestExchange {
+    TestExchange::request(&format!(
+        "{line} HTTP/1.1\nhost: a\ncontent-type: {kind}\ntransfer-encoding: chunked"
+    ))
 }
 
-fn body(stage: &mut Stage, library: &dyn Library, phase: Phase, piece: &[u8], is_end: bool) -> Said {
+fn body(
+    stage: &mut TestExchange,
+    library: &dyn FilterLibrary,
+    phase: Phase,
+    piece: &[u8],
+    is_end: bool,
+) -> TestFilterResult {
     stage.body = piece.to_vec();
     stage.is_end = is_end;
     stage.enter(library, phase)
 }
 
 #[track_caller]
-fn assert_has(said: &Said, edit: &str) {
+fn assert_has(said: &TestFilterResult, edit: &str) {
     assert!(said.edits.iter().any(|own| own == edit), "{edit}: {said:?}");
 }
 
 /// A call that is answered with this head.
-fn answered(library: &dyn Library, line: &str, head: &str) -> (Stage, Said) {
+fn answered(library: &dyn FilterLibrary, line: &str, head: &str) -> (TestExchange, TestFilterResult) {
     let mut stage = request(line);
     assert_eq!(stage.enter(library, Phase::RequestHead).verdict, Verdict::Continue);
     let mut stage = stage.response(head);
@@ -234,7 +245,7 @@ fn a_stream_goes_on_with_its_first_message() {
     let book = b"\x00\x00\x00\x00\x02\x18\x01";
     let watch = "GET /v1/shelves/1/books:watch";
     let check = |accept: &str, kind: &str, first: &str, end: &str| {
-        let mut stage = Stage::request(&format!("{watch} HTTP/1.1\nhost: a\naccept: {accept}"));
+        let mut stage = TestExchange::request(&format!("{watch} HTTP/1.1\nhost: a\naccept: {accept}"));
         stage.is_end = true;
         let said = stage.enter(&*library, Phase::RequestHead);
         assert_eq!(said.verdict, Verdict::Continue, "{said:?}");

@@ -1,6 +1,6 @@
 //! What is known of a call between the phases of its exchange, in the one number that a filter may keep.
 
-use super::text::Held;
+use super::text::Base64Remainder;
 
 /// A call of gRPC-Web.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct WebCall {
     /// Whether the response is of gRPC, and so to be changed.
     pub(super) is_answered: bool,
     /// What of the request's Base64 waits for more.
-    pub(super) held: Held,
+    pub(super) held: Base64Remainder,
 }
 
 impl WebCall {
@@ -23,7 +23,7 @@ impl WebCall {
             has_text_request: flags & HAS_TEXT_REQUEST != 0,
             wants_text: flags & WANTS_TEXT != 0,
             is_answered: flags & IS_ANSWERED != 0,
-            held: Held { bytes: [one, two, three], count },
+            held: Base64Remainder { bytes: [one, two, three], count },
         })
     }
 
@@ -34,7 +34,7 @@ impl WebCall {
             | flag(self.has_text_request, HAS_TEXT_REQUEST)
             | flag(self.wants_text, WANTS_TEXT)
             | flag(self.is_answered, IS_ANSWERED);
-        let Held { bytes: [one, two, three], count } = self.held;
+        let Base64Remainder { bytes: [one, two, three], count } = self.held;
         u64::from_le_bytes([flags, one, two, three, count, 0, 0, 0])
     }
 }
@@ -56,7 +56,7 @@ mod tests {
                 has_text_request: bits & 1 != 0,
                 wants_text: bits & 2 != 0,
                 is_answered: bits & 4 != 0,
-                held: Held { bytes: [b'a', b'b', bits], count: 2 },
+                held: Base64Remainder { bytes: [b'a', b'b', bits], count: 2 },
             };
             assert_eq!(WebCall::unpack(call.pack()), Some(call));
         }

@@ -6,11 +6,11 @@ use eddy_protobuf::write_base64;
 use super::call::WebCall;
 use super::text::BadBase64;
 use super::trailers::write_trailers;
-use crate::builtin::library::{Answer, Builtin};
-use crate::builtin::make::{BuiltinContext, Counter};
-use crate::edit::Edit;
+use crate::builtin::library::{Builtin, PhaseContext};
+use crate::builtin::make::{BuiltinContext, MetricCounter};
+use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// The configuration of `grpc_web`, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,9 @@ impl Default for GrpcWebConfig {
 pub(crate) struct GrpcWeb {
     config: GrpcWebConfig,
     /// Calls of gRPC-Web.
-    calls: Counter,
+    calls: MetricCounter,
     /// Those of them that were refused: no Base64, or none is taken.
-    refused: Counter,
+    refused: MetricCounter,
 }
 
 impl GrpcWeb {
@@ -42,7 +42,7 @@ impl GrpcWeb {
     }
 
     /// Makes the head of a request of gRPC-Web one of gRPC.
-    fn request_head(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn request_head(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         let request = &view.request;
         let form = (request.method == Method::Post).then(|| form(request.fields)).flatten();
         let Some((kind, suffix)) = form.filter(|(kind, _)| *kind != GrpcKind::Plain) else {
@@ -54,9 +54,9 @@ impl GrpcWeb {
             return self.refuse(415, "Base64 is not taken here\n", answer);
         }
         set_type(answer, GrpcKind::Plain, suffix);
-        answer.edit(&Edit::Set { name: b"te", value: b"trailers" });
+        answer.edit(&FilterEdit::Set { name: b"te", value: b"trailers" });
         if has_text_request {
-            answer.edit(&Edit::Remove { name: b"content-length" });
+            answer.edit(&FilterEdit::Remove { name: b"content-length" });
         }
         let wants_text = self.config.has_text && wants_text(request.fields).unwrap_or(has_text_request);
         *answer.state = WebCall { has_text_request, wants_text, ..WebCall::default() }.pack();
@@ -64,7 +64,12 @@ impl GrpcWeb {
         if has_text_request && !view.is_end { Verdict::Hold } else { Verdict::Continue }
     }
 
-    fn request_body(&self, call: &mut WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn request_body(
+        &self,
+        call: &mut WebCall,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         if !call.has_text_request {
             return Verdict::Continue;
         }
@@ -75,14 +80,14 @@ impl GrpcWeb {
         }
         match decoded {
             Ok(()) => {
-                answer.edit(&Edit::BodySet(&out));
+                answer.edit(&FilterEdit::BodySet(&out));
                 Verdict::Continue
             }
             Err(BadBase64) => self.refuse(400, "the body is no Base64\n", answer),
         }
     }
 
-    fn refuse(&self, status: u16, why: &str, answer: &mut Answer<'_>) -> Verdict {
+    fn refuse(&self, status: u16, why: &str, answer: &mut PhaseContext<'_>) -> Verdict {
         self.refused.count(answer.worker);
         answer.reply(status, why, "grpc_web")
     }
@@ -103,7 +108,7 @@ impl Builtin for GrpcWeb {
         ])
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if view.phase == Phase::RequestHead {
             return self.request_head(view, answer);
         }
@@ -121,7 +126,7 @@ impl Builtin for GrpcWeb {
 }
 
 /// Makes the head of a response of gRPC one of gRPC-Web. Where there is no body, it tells how the call ended as it is.
-fn response_head(call: &mut WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+fn response_head(call: &mut WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
     let Some(response) = view.response else { return Verdict::Continue };
     // Pages of proxies between stay as they are.
     let form = form(response.fields).filter(|(kind, _)| *kind == GrpcKind::Plain);
@@ -130,13 +135,13 @@ fn response_head(call: &mut WebCall, view: &View<'_>, answer: &mut Answer<'_>) -
     let kind = if call.wants_text { GrpcKind::WebText } else { GrpcKind::Web };
     set_type(answer, kind, suffix);
     if !view.is_end {
-        answer.edit(&Edit::Remove { name: b"content-length" });
+        answer.edit(&FilterEdit::Remove { name: b"content-length" });
     }
     Verdict::Continue
 }
 
 /// Puts the trailers behind the last piece of a body, and writes each piece as Base64 where that is wanted.
-fn response_body(call: WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+fn response_body(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
     if !call.is_answered {
         return Verdict::Continue;
     }
@@ -149,18 +154,18 @@ fn response_body(call: WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Ver
         // The client has each piece as it came, so each has padding of its own.
         write_base64(&mut out, view.body);
         write_base64(&mut out, &last);
-        answer.edit(&Edit::BodySet(&out));
+        answer.edit(&FilterEdit::BodySet(&out));
     } else if !last.is_empty() {
-        answer.edit(&Edit::BodyAppend(&last));
+        answer.edit(&FilterEdit::BodyAppend(&last));
     }
     Verdict::Continue
 }
 
 /// The trailers have been told in another way.
-fn response_trailers(call: WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+fn response_trailers(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
     if call.is_answered {
         for field in view.trailers.iter() {
-            answer.edit(&Edit::Remove { name: field.name });
+            answer.edit(&FilterEdit::Remove { name: field.name });
         }
     }
     Verdict::Continue
@@ -181,7 +186,7 @@ fn wants_text(fields: Fields<'_>) -> Option<bool> {
     })
 }
 
-fn set_type(answer: &mut Answer<'_>, kind: GrpcKind, suffix: &[u8]) {
+fn set_type(answer: &mut PhaseContext<'_>, kind: GrpcKind, suffix: &[u8]) {
     let value = [kind.name().as_bytes(), suffix].concat();
-    answer.edit(&Edit::Set { name: b"content-type", value: &value });
+    answer.edit(&FilterEdit::Set { name: b"content-type", value: &value });
 }

@@ -2,21 +2,27 @@ use std::sync::Arc;
 
 use super::GrpcWebConfig;
 use crate::builtin::BuiltinConfig;
-use crate::builtin::tests::support::{Said, Stage, made};
-use crate::filter::Library;
+use crate::builtin::tests::support::{TestExchange, TestFilterResult, made};
+use crate::filter::FilterLibrary;
 use crate::phase::{Phase, Verdict};
 
-fn library(has_text: bool) -> Arc<dyn Library> {
+fn library(has_text: bool) -> Arc<dyn FilterLibrary> {
     made(&BuiltinConfig::GrpcWeb(GrpcWebConfig { has_text })).0
 }
 
-fn request(kind: &str, more: &str) -> Stage {
-    Stage::request(&format!(
+fn request(kind: &str, more: &str) -> TestExchange {
+    TestExchange::request(&format!(
         "POST /a.B/C HTTP/1.1\nhost: a\ncontent-type: {kind}\ntransfer-encoding: chunked{more}"
     ))
 }
 
-fn body(stage: &mut Stage, library: &dyn Library, phase: Phase, piece: &[u8], is_end: bool) -> Said {
+fn body(
+    stage: &mut TestExchange,
+    library: &dyn FilterLibrary,
+    phase: Phase,
+    piece: &[u8],
+    is_end: bool,
+) -> TestFilterResult {
     stage.body = piece.to_vec();
     stage.is_end = is_end;
     stage.enter(library, phase)

@@ -4,7 +4,7 @@ use eddy_protobuf::decode_base64;
 
 /// Letters that wait for the rest of their group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct Base64Remainder {
     pub(super) bytes: [u8; 3],
     /// How many of them, 0 to 3.
     pub(super) count: u8,
@@ -14,7 +14,7 @@ pub(super) struct Held {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BadBase64;
 
-impl Held {
+impl Base64Remainder {
     /// Appends what a piece of Base64 stands for. Padding may stand within it: what is put together of parts has some at
     /// the end of each.
     ///
@@ -91,7 +91,7 @@ mod tests {
 
     /// What a text stands for that comes in pieces of `step` letters.
     fn decoded(text: &[u8], step: usize) -> Result<Vec<u8>, BadBase64> {
-        let (mut held, mut out) = (Held::default(), Vec::new());
+        let (mut held, mut out) = (Base64Remainder::default(), Vec::new());
         for piece in text.chunks(step) {
             held.decode(piece, &mut out)?;
         }

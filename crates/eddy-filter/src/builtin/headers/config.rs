@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::builtin::template::Template;
+use crate::builtin::template::TemplateString;
 
 /// The configuration of `headers`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct FieldRules {
     /// Fields to remove.
     pub remove: Vec<Arc<str>>,
     /// Fields and the value each has afterwards; none where the value is empty.
-    pub set: Vec<(Arc<str>, Template)>,
+    pub set: Vec<(Arc<str>, TemplateString)>,
     /// Fields and a value that is added; nothing where it is empty.
-    pub add: Vec<(Arc<str>, Template)>,
+    pub add: Vec<(Arc<str>, TemplateString)>,
 }

@@ -1,11 +1,11 @@
 //! The filter.
 
 use super::config::{FieldRules, HeadersConfig};
-use crate::builtin::library::{Answer, Builtin};
+use crate::builtin::library::{Builtin, PhaseContext};
 use crate::builtin::scratch::Scratch;
-use crate::edit::Edit;
+use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// Changes fields of requests and responses.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Builtin for HeadersFilter {
         Interest::of(&wanted)
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         match view.phase {
             Phase::RequestHead => change(&self.config.request, view, answer),
             Phase::ResponseHead => change(&self.config.response, view, answer),
@@ -55,23 +55,27 @@ impl FieldRules {
 }
 
 /// Every value is made of the message as it came to this filter: changes do not see each other.
-fn change(rules: &FieldRules, view: &View<'_>, answer: &mut Answer<'_>) {
+fn change(rules: &FieldRules, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
     for name in &rules.remove {
-        answer.edit(&Edit::Remove { name: name.as_bytes() });
+        answer.edit(&FilterEdit::Remove { name: name.as_bytes() });
     }
     let mut scratch = Scratch::new();
     for (name, template) in &rules.set {
         scratch.clear();
         template.render(view, &mut scratch);
         let (name, value) = (name.as_bytes(), scratch.bytes().trim_ascii());
-        answer.edit(&if value.is_empty() { Edit::Remove { name } } else { Edit::Set { name, value } });
+        answer.edit(&if value.is_empty() {
+            FilterEdit::Remove { name }
+        } else {
+            FilterEdit::Set { name, value }
+        });
     }
     for (name, template) in &rules.add {
         scratch.clear();
         template.render(view, &mut scratch);
         let value = scratch.bytes().trim_ascii();
         if !value.is_empty() {
-            answer.edit(&Edit::Add { name: name.as_bytes(), value });
+            answer.edit(&FilterEdit::Add { name: name.as_bytes(), value });
         }
     }
 }

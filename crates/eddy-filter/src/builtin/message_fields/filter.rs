@@ -1,53 +1,53 @@
 //! The filter.
 
-use eddy_protobuf::{Fault, FaultKind, Schema, Values};
+use eddy_protobuf::{ProtobufError, ProtobufErrorKind, Schema, Values};
 
 use super::config::{MessageFieldsConfig, WhichMessage};
-use super::notes::Found;
-use super::plan::{Plan, PlanError, Taking};
-use super::reading::Reading;
-use crate::builtin::library::{Answer, Builtin};
-use crate::builtin::make::{BuiltinContext, Counter};
+use super::notes::ExtractionReport;
+use super::plan::{ExtractionPlan, PlanError, Taking};
+use super::reading::BodyExtraction;
+use crate::builtin::library::{Builtin, PhaseContext};
+use crate::builtin::make::{BuiltinContext, MetricCounter};
 use crate::builtin::protobuf::{
-    CallTypes, Facts, Media, Unreadable, enter, is_encoded, keep_facts, load, told,
+    CallTypes, ExchangeState, Media, Unreadable, enter, is_encoded, keep_facts, load, told,
 };
-use crate::edit::Edit;
+use crate::edit::FilterEdit;
 use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// Takes fields out of messages, for metadata and headers. Messages stay as they are.
 #[derive(Debug)]
 pub(crate) struct MessageFields {
     pub(super) schema: Schema,
-    plan: Plan,
+    plan: ExtractionPlan,
     pub(super) config: MessageFieldsConfig,
-    counters: Counters,
+    counters: MessageFieldsCounters,
 }
 
 /// What is counted.
 #[derive(Debug)]
-struct Counters {
+struct MessageFieldsCounters {
     /// Messages that were read.
-    read: Counter,
+    read: MetricCounter,
     /// Bodies that could not be read, and values that there was no room for.
-    unreadable: Counter,
+    unreadable: MetricCounter,
     /// Requests that were refused for that.
-    refused: Counter,
+    refused: MetricCounter,
 }
 
 /// What is known of an exchange between its phases.
 #[derive(Debug, Default)]
-struct Known {
+struct MessageFieldsState {
     /// What the method is made of that the request is for.
     call: Option<CallTypes>,
-    request: Option<Reading>,
-    response: Option<Reading>,
+    request: Option<BodyExtraction>,
+    response: Option<BodyExtraction>,
     /// Whether the request's head waits for its first message.
     is_held: bool,
 }
 
-keep_facts!(Known, call, request, response);
+keep_facts!(MessageFieldsState, call, request, response);
 
 impl MessageFields {
     /// The filter with this configuration.
@@ -64,10 +64,10 @@ impl MessageFields {
             }
         };
         Ok(Self {
-            plan: Plan::new(&schema, config).map_err(wrong)?,
+            plan: ExtractionPlan::new(&schema, config).map_err(wrong)?,
             schema,
             config: config.clone(),
-            counters: Counters {
+            counters: MessageFieldsCounters {
                 read: context.counter("messages"),
                 unreadable: context.counter("unreadable"),
                 refused: context.counter("refused"),
@@ -75,7 +75,12 @@ impl MessageFields {
         })
     }
 
-    fn request_head(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn request_head(
+        &self,
+        known: &mut MessageFieldsState,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         self.remove_headers(view, answer);
         let fields = view.request.fields;
         let media = Media::of(fields);
@@ -89,25 +94,31 @@ impl MessageFields {
             return self.give_up(taking.has_header, "its body is compressed", 415, answer);
         }
         known.is_held = taking.has_header;
-        known.request = Some(Reading::new(taking, media == Media::Grpc, self.config.message_bytes_max));
+        known.request =
+            Some(BodyExtraction::new(taking, media == Media::Grpc, self.config.message_bytes_max));
         if known.is_held { Verdict::Hold } else { Verdict::Continue }
     }
 
     /// Takes away what a client may have put into the headers: the rule was found with them.
-    fn remove_headers(&self, view: &View<'_>, answer: &mut Answer<'_>) {
+    fn remove_headers(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
         let mut was_there = false;
         for header in self.config.request.iter().filter_map(|field| field.header.as_deref()) {
             if view.request.fields.first_named(header.as_bytes()).is_some() {
-                answer.edit(&Edit::Remove { name: header.as_bytes() });
+                answer.edit(&FilterEdit::Remove { name: header.as_bytes() });
                 was_there = true;
             }
         }
         if was_there && self.config.is_rerouted {
-            answer.edit(&Edit::ClearRoute);
+            answer.edit(&FilterEdit::ClearRoute);
         }
     }
 
-    fn response_head(&self, known: &mut Known, view: &View<'_>, answer: &Answer<'_>) -> Verdict {
+    fn response_head(
+        &self,
+        known: &mut MessageFieldsState,
+        view: &ExchangeView<'_>,
+        answer: &PhaseContext<'_>,
+    ) -> Verdict {
         known.response = None;
         let Some(response) = view.response.filter(|response| !response.is_local && !view.is_end) else {
             return Verdict::Continue;
@@ -119,7 +130,7 @@ impl MessageFields {
             Some(_) if is_encoded(response.fields) => self.counters.unreadable.count(answer.worker),
             Some(taking) => {
                 let is_framed = media == Media::Grpc;
-                known.response = Some(Reading::new(taking, is_framed, self.config.message_bytes_max));
+                known.response = Some(BodyExtraction::new(taking, is_framed, self.config.message_bytes_max));
             }
             None => {}
         }
@@ -127,19 +138,29 @@ impl MessageFields {
     }
 
     /// Reads a piece of a response, which goes on as it is whatever comes of that.
-    fn response_body(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn response_body(
+        &self,
+        known: &mut MessageFieldsState,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         // What can't be read was counted.
         let _ = self.read(&mut known.response, view, false, answer);
         Verdict::Continue
     }
 
-    fn request_body(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn request_body(
+        &self,
+        known: &mut MessageFieldsState,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         let is_held = known.is_held;
         let found = match self.read(&mut known.request, view, is_held, answer) {
             Ok(found) => found,
             Err(fault) => {
                 known.is_held = false;
-                let status = if fault.kind == FaultKind::MessageTooLarge { 413 } else { 400 };
+                let status = if fault.kind == ProtobufErrorKind::MessageTooLarge { 413 } else { 400 };
                 return self.give_up(is_held, &fault.to_string(), status, answer);
             }
         };
@@ -155,7 +176,7 @@ impl MessageFields {
         }
         let has_headers = found.is_some_and(|found| found.has_headers);
         if std::mem::take(&mut known.is_held) && has_headers && self.config.is_rerouted {
-            answer.edit(&Edit::ClearRoute);
+            answer.edit(&FilterEdit::ClearRoute);
         }
         Verdict::Continue
     }
@@ -163,11 +184,11 @@ impl MessageFields {
     /// Reads a piece; what came of its messages, if one ended in it.
     fn read(
         &self,
-        reading: &mut Option<Reading>,
-        view: &View<'_>,
+        reading: &mut Option<BodyExtraction>,
+        view: &ExchangeView<'_>,
         has_headers: bool,
-        answer: &mut Answer<'_>,
-    ) -> Result<Option<Found>, Fault> {
+        answer: &mut PhaseContext<'_>,
+    ) -> Result<Option<ExtractionReport>, ProtobufError> {
         let Some(under_way) = reading else { return Ok(None) };
         let (mut piece, is_last) = (view.body, view.is_last_piece());
         let mut found = None;
@@ -177,7 +198,7 @@ impl MessageFields {
             let show = |taking: &Taking, values: &Values<'_>, begin: u64| {
                 let own = self.show(taking, (values, begin), has_headers, view, answer);
                 self.counters.unreadable.add(answer.worker, own.left_out);
-                let first = found.get_or_insert_with(Found::default);
+                let first = found.get_or_insert_with(ExtractionReport::default);
                 first.is_header_missing |= own.is_header_missing;
                 first.has_headers |= own.has_headers;
             };
@@ -202,7 +223,7 @@ impl MessageFields {
     }
 
     /// A message can't be read, or not all of it told.
-    fn give_up(&self, is_needed: bool, why: &str, status: u16, answer: &mut Answer<'_>) -> Verdict {
+    fn give_up(&self, is_needed: bool, why: &str, status: u16, answer: &mut PhaseContext<'_>) -> Verdict {
         if !is_needed || self.config.unreadable == Unreadable::Pass {
             return Verdict::Continue;
         }
@@ -210,7 +231,7 @@ impl MessageFields {
         let body = format!("the message that chooses the way can't be read: {why}\n");
         let verdict = answer.reply(status, &body, "message_fields");
         let code = if status == 413 { RESOURCE_EXHAUSTED } else { INVALID_ARGUMENT };
-        answer.edit(&Edit::ReplyGrpc(code));
+        answer.edit(&FilterEdit::ReplyGrpc(code));
         verdict
     }
 }
@@ -231,8 +252,8 @@ impl Builtin for MessageFields {
         Interest::of(&phases)
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
-        enter(view, answer, |known: &mut Known, answer| match view.phase {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+        enter(view, answer, |known: &mut MessageFieldsState, answer| match view.phase {
             Phase::RequestHead => self.request_head(known, view, answer),
             Phase::RequestBody => self.request_body(known, view, answer),
             Phase::ResponseHead => self.response_head(known, view, answer),
@@ -242,7 +263,7 @@ impl Builtin for MessageFields {
     }
 
     fn ended(&self, state: u64) {
-        Known::with_all(|all| all.forget(state));
+        MessageFieldsState::with_all(|all| all.forget(state));
     }
 }
 

@@ -1,20 +1,20 @@
 //! What is told of a message: in the metadata, and as headers.
 
-use eddy_protobuf::{Span, Value, Values};
+use eddy_protobuf::{FieldValue, ValueSpan, Values};
 
 use super::config::WhichMessage;
 use super::filter::MessageFields;
 use super::places::{FieldPlace, push_places};
 use super::plan::{TakenField, Taking};
-use super::value::Shown;
-use crate::builtin::library::Answer;
-use crate::edit::Edit;
-use crate::metadata::Metadata;
-use crate::view::View;
+use super::value::TypedFieldValue;
+use crate::builtin::library::PhaseContext;
+use crate::edit::FilterEdit;
+use crate::metadata::DynamicMetadata;
+use crate::view::ExchangeView;
 
 /// What came of a message.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ExtractionReport {
     /// Values that there was no room for.
     pub(super) left_out: u64,
     /// Whether one of them was to become a header.
@@ -30,10 +30,10 @@ impl MessageFields {
         taking: &Taking,
         (values, begin): (&Values<'_>, u64),
         has_headers: bool,
-        view: &View<'_>,
-        answer: &mut Answer<'_>,
-    ) -> Found {
-        let mut found = Found::default();
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> ExtractionReport {
+        let mut found = ExtractionReport::default();
         let mut notes = Notes::new(view.about.metadata, self.config.which);
         let mut text = Vec::new();
         for field in &taking.fields {
@@ -44,7 +44,7 @@ impl MessageFields {
                 text.clear();
                 let spans = values.spans(field.slot).take(field.wanted.values_max);
                 let place =
-                    |span: Span| FieldPlace { offset: begin + span.offset, length: span.length.into() };
+                    |span: ValueSpan| FieldPlace { offset: begin + span.offset, length: span.length.into() };
                 push_places(spans.map(place), &mut text);
                 found.left_out += notes.note(&field.places_key, &text, answer);
             }
@@ -80,7 +80,7 @@ impl MessageFields {
         field: &TakenField,
         header: &str,
         values: &Values<'_>,
-        answer: &mut Answer<'_>,
+        answer: &mut PhaseContext<'_>,
     ) -> Option<usize> {
         let mut text = Vec::new();
         let mut count = 0;
@@ -89,33 +89,33 @@ impl MessageFields {
             if !self.shown(field, value).push_header(field.wanted.value_bytes_max, &mut text) {
                 return None;
             }
-            answer.edit(&Edit::Add { name: header.as_bytes(), value: &text });
+            answer.edit(&FilterEdit::Add { name: header.as_bytes(), value: &text });
             count += 1;
         }
         Some(count)
     }
 
-    fn shown<'v>(&'v self, field: &TakenField, value: Value<'v>) -> Shown<'v> {
+    fn shown<'v>(&'v self, field: &TakenField, value: FieldValue<'v>) -> TypedFieldValue<'v> {
         let names = field.enumeration().map(|id| self.schema.enumeration(id));
-        Shown { value, kind: field.kind, names }
+        TypedFieldValue { value, kind: field.kind, names }
     }
 }
 
 /// What is noted of a message, within what there is room for.
 struct Notes<'a> {
-    metadata: Option<&'a Metadata>,
+    metadata: Option<&'a DynamicMetadata>,
     which: WhichMessage,
     entries: usize,
     bytes: usize,
 }
 
 impl<'a> Notes<'a> {
-    fn new(metadata: Option<&'a Metadata>, which: WhichMessage) -> Self {
+    fn new(metadata: Option<&'a DynamicMetadata>, which: WhichMessage) -> Self {
         Self { metadata, which, entries: 0, bytes: 0 }
     }
 
     /// Notes a value; how many were left out for want of room.
-    fn note(&mut self, key: &str, value: &[u8], answer: &mut Answer<'_>) -> u64 {
+    fn note(&mut self, key: &str, value: &[u8], answer: &mut PhaseContext<'_>) -> u64 {
         if value.is_empty() && self.which == WhichMessage::First {
             // There is nothing to note, and nothing of a message before.
             return 0;
@@ -127,7 +127,7 @@ impl<'a> Notes<'a> {
             return 1;
         }
         (self.entries, self.bytes) = (entries, bytes);
-        answer.edit(&Edit::Metadata { space: SPACE, key: key.as_bytes(), value });
+        answer.edit(&FilterEdit::Metadata { space: SPACE, key: key.as_bytes(), value });
         0
     }
 }

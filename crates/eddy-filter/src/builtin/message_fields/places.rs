@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use super::notes::SPACE;
-use crate::metadata::Metadata;
+use crate::metadata::DynamicMetadata;
 
 /// Where a value stands in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl FieldPlace {
 /// # Cost
 /// No allocation.
 pub fn field_places<'m>(
-    metadata: Option<&'m Metadata>,
+    metadata: Option<&'m DynamicMetadata>,
     key: &[u8],
 ) -> impl Iterator<Item = FieldPlace> + use<'m> {
     let mut rest = noted(metadata, key, b"_at").unwrap_or_default();
@@ -41,11 +41,11 @@ pub fn field_places<'m>(
 }
 
 /// The values of a field as JSON, as `message_fields` has noted them.
-pub fn field_json<'m>(metadata: Option<&'m Metadata>, key: &[u8]) -> Option<&'m [u8]> {
+pub fn field_json<'m>(metadata: Option<&'m DynamicMetadata>, key: &[u8]) -> Option<&'m [u8]> {
     noted(metadata, key, b"")
 }
 
-fn noted<'m>(metadata: Option<&'m Metadata>, key: &[u8], suffix: &[u8]) -> Option<&'m [u8]> {
+fn noted<'m>(metadata: Option<&'m DynamicMetadata>, key: &[u8], suffix: &[u8]) -> Option<&'m [u8]> {
     let is_it = |noted: &[u8]| noted.strip_suffix(suffix) == Some(key);
     metadata?.iter().find(|(space, noted, _)| *space == SPACE && is_it(noted)).map(|(_, _, value)| value)
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8]) -> Vec<(u64, u64)> {
-        let mut metadata = Metadata::new();
+        let mut metadata = DynamicMetadata::new();
         metadata.set(SPACE, b"x_at", text).unwrap();
         field_places(Some(&metadata), b"x").map(|place| (place.offset, place.length)).collect()
     }

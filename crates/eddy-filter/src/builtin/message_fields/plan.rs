@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use eddy_protobuf::{EnumId, Kind, MessageId, Program, ProgramBuilder, Schema, Slot};
+use eddy_protobuf::{EnumId, FieldType, MessageId, ProgramBuilder, Schema, ValueSlot, WalkProgram};
 
 use super::config::{MessageFieldsConfig, WantedField};
 use crate::builtin::protobuf::MessageTypes;
 
 /// What is taken from which message.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct ExtractionPlan {
     pub(super) types: MessageTypes,
     /// Of messages that nothing is taken from there is none.
     pub(super) request: HashMap<MessageId, Arc<Taking>>,
@@ -20,7 +20,7 @@ pub(super) struct Plan {
 /// What is taken from a message.
 #[derive(Debug)]
 pub(super) struct Taking {
-    pub(super) program: Arc<Program>,
+    pub(super) program: Arc<WalkProgram>,
     pub(super) fields: Vec<TakenField>,
     /// Whether any of them becomes a header.
     pub(super) has_header: bool,
@@ -32,8 +32,8 @@ pub(super) struct TakenField {
     pub(super) wanted: WantedField,
     /// The key of its places in the metadata.
     pub(super) places_key: String,
-    pub(super) slot: Slot,
-    pub(super) kind: Kind,
+    pub(super) slot: ValueSlot,
+    pub(super) kind: FieldType,
     /// Whether it can have several values.
     pub(super) is_repeated: bool,
 }
@@ -50,11 +50,11 @@ pub(super) struct PlanError {
 impl TakenField {
     /// The enum that it is of.
     pub(super) fn enumeration(&self) -> Option<EnumId> {
-        if let Kind::Enum(id) = self.kind { Some(id) } else { None }
+        if let FieldType::Enum(id) = self.kind { Some(id) } else { None }
     }
 }
 
-impl Plan {
+impl ExtractionPlan {
     /// The plan of a configuration.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl Taking {
             slots.push(builder.extract(&field.at.path).map_err(|error| error.to_string())?);
         }
         let program = builder.build().map_err(|error| error.to_string())?;
-        let field = |(wanted, slot): (&&WantedField, Slot)| TakenField {
+        let field = |(wanted, slot): (&&WantedField, ValueSlot)| TakenField {
             wanted: (*wanted).clone(),
             places_key: format!("{}_at", wanted.name),
             slot,

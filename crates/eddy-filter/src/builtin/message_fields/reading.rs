@@ -2,33 +2,37 @@
 
 use std::sync::Arc;
 
-use eddy_protobuf::{Compressed, Fault, Limits, Values, Walk};
+use eddy_protobuf::{Compressed, MessageWalk, ProtobufError, ProtobufLimits, Values};
 
 use super::plan::Taking;
 use crate::builtin::protobuf::{MessageEvent, MessageReader};
 
 /// A body on its way.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct BodyExtraction {
     pub(super) taking: Arc<Taking>,
     reader: MessageReader,
-    walk: Walk,
+    walk: MessageWalk,
     /// Where in the body the message begins that is read.
     begin: u64,
     /// Messages that have been read.
     pub(super) messages: u64,
 }
 
-impl Reading {
+impl BodyExtraction {
     /// For a body in frames, or a body that is one message.
     pub(super) fn new(taking: &Arc<Taking>, is_framed: bool, message_bytes_max: usize) -> Self {
-        let limits = Limits { message_bytes_max, held_bytes_max: message_bytes_max, ..Limits::default() };
+        let limits = ProtobufLimits {
+            message_bytes_max,
+            held_bytes_max: message_bytes_max,
+            ..ProtobufLimits::default()
+        };
         let reader = if is_framed {
             MessageReader::framed(Compressed::Refuse, &limits)
         } else {
             MessageReader::whole(&limits)
         };
-        let walk = Walk::new(Arc::clone(&taking.program), limits);
+        let walk = MessageWalk::new(Arc::clone(&taking.program), limits);
         Self { taking: Arc::clone(taking), reader, walk, begin: 0, messages: 0 }
     }
 
@@ -41,7 +45,7 @@ impl Reading {
         piece: &mut &[u8],
         is_last: bool,
         shown: impl FnOnce(&Taking, &Values<'_>, u64),
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, ProtobufError> {
         while let Some(event) = self.reader.next(piece, is_last)? {
             match event {
                 MessageEvent::Start { .. } => {

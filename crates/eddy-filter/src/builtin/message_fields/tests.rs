@@ -1,19 +1,19 @@
 use std::sync::Arc;
 
-use eddy_protobuf::{Frames, FromJson, FromJsonOptions, Limits, Schema};
+use eddy_protobuf::{Frames, FromJson, FromJsonOptions, ProtobufLimits, Schema};
 
 use super::*;
 use crate::builtin::protobuf::Unreadable;
-use crate::builtin::tests::support::{Said, Stage, TestHost, TestServices, context};
+use crate::builtin::tests::support::{TestExchange, TestFilterResult, TestHost, TestServices, context};
 use crate::builtin::{BuiltinConfig, make};
-use crate::filter::{Library, LoadError};
+use crate::filter::{FilterLibrary, LoadError};
 use crate::phase::{Phase, Verdict};
 
 const ORDERS: &[u8] = include_bytes!("../../../../../examples/field-routing/orders.binpb");
 
 fn try_made(
     change: impl FnOnce(&mut MessageFieldsConfig),
-) -> Result<(Arc<dyn Library>, Arc<TestHost>), LoadError> {
+) -> Result<(Arc<dyn FilterLibrary>, Arc<TestHost>), LoadError> {
     let mut config = MessageFieldsConfig::new("orders.binpb".into());
     let tenant =
         WantedField { header: Some("x-tenant".into()), ..WantedField::new("tenant", "customer.tenant") };
@@ -26,25 +26,31 @@ fn try_made(
     make(&BuiltinConfig::MessageFields(config), &context).map(|(library, _)| (library, host))
 }
 
-fn made(change: impl FnOnce(&mut MessageFieldsConfig)) -> Arc<dyn Library> {
+fn made(change: impl FnOnce(&mut MessageFieldsConfig)) -> Arc<dyn FilterLibrary> {
     try_made(change).unwrap().0
 }
 
 fn frame(name: &str, json: &str) -> Vec<u8> {
     let schema = Arc::new(Schema::from_descriptors(ORDERS).unwrap());
     let id = schema.find_message(&format!("orders.v1.{name}")).unwrap();
-    let mut reader = FromJson::new(schema, id, FromJsonOptions::default(), Limits::default());
+    let mut reader = FromJson::new(schema, id, FromJsonOptions::default(), ProtobufLimits::default());
     let message = reader.convert(json.as_bytes()).unwrap();
     [&Frames::head(u32::try_from(message.len()).unwrap(), false)[..], message].concat()
 }
 
-fn call(method: &str, fields: &str) -> Stage {
-    Stage::request(&format!(
+fn call(method: &str, fields: &str) -> TestExchange {
+    TestExchange::request(&format!(
         "POST /orders.v1.Orders/{method} HTTP/1.1\nhost: a\ncontent-type: application/grpc\n{fields}transfer-encoding: chunked"
     ))
 }
 
-fn enter(stage: &mut Stage, library: &dyn Library, phase: Phase, piece: &[u8], is_end: bool) -> Said {
+fn enter(
+    stage: &mut TestExchange,
+    library: &dyn FilterLibrary,
+    phase: Phase,
+    piece: &[u8],
+    is_end: bool,
+) -> TestFilterResult {
     stage.body = piece.to_vec();
     stage.is_end = is_end;
     stage.enter(library, phase)
@@ -67,7 +73,7 @@ fn the_head_waits_for_the_first_message() {
         let mut stage = call("Upload", "");
         assert_eq!(
             stage.enter(&*library, Phase::RequestHead),
-            Said { verdict: Verdict::Hold, edits: vec![], wait_ms: 0 }
+            TestFilterResult { verdict: Verdict::Hold, edits: vec![], wait_ms: 0 }
         );
         let mut at = 0;
         for piece in body.chunks(step) {
@@ -90,7 +96,7 @@ fn what_a_client_says_itself_is_removed() {
         (said.verdict, said.edits),
         (Verdict::Hold, vec!["remove x-tenant".to_owned(), "ClearRoute".to_owned()])
     );
-    let mut stage = Stage::request("GET / HTTP/1.1\nhost: a\nx-tenant: acme");
+    let mut stage = TestExchange::request("GET / HTTP/1.1\nhost: a\nx-tenant: acme");
     stage.is_end = true;
     assert_eq!(stage.enter(&*library, Phase::RequestHead).edits, ["remove x-tenant", "ClearRoute"]);
     let quiet = made(|config| config.is_rerouted = false);

@@ -1,39 +1,39 @@
 //! How a value stands in metadata and in a header.
 
 use base64ct::{Base64, Encoding};
-use eddy_protobuf::{Enumeration, Kind, Value};
+use eddy_protobuf::{Enumeration, FieldType, FieldValue};
 
 /// A value, and what is known of its field.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shown<'v> {
-    pub(super) value: Value<'v>,
-    pub(super) kind: Kind,
+pub(super) struct TypedFieldValue<'v> {
+    pub(super) value: FieldValue<'v>,
+    pub(super) kind: FieldType,
     /// Of an enum, its names.
     pub(super) names: Option<&'v Enumeration>,
 }
 
-impl Shown<'_> {
+impl TypedFieldValue<'_> {
     /// Appends the value as JSON in ASCII, a text cut behind `bytes_max` bytes.
     ///
     /// Integers are numbers whatever their size; what JSON has no number for is a text.
     pub(super) fn push_json(self, bytes_max: usize, out: &mut Vec<u8>) {
         match self.value {
-            Value::Text(text) => push_string(&cut(text, bytes_max), out),
-            Value::Bytes(bytes) => {
+            FieldValue::Text(text) => push_string(&cut(text, bytes_max), out),
+            FieldValue::Bytes(bytes) => {
                 out.push(b'"');
                 push_base64(bytes.get(..bytes_max).unwrap_or(bytes), out);
                 out.push(b'"');
             }
-            Value::Enum(number) if self.name_of(number).is_some() => {
+            FieldValue::Enum(number) if self.name_of(number).is_some() => {
                 push_string(self.name_of(number).unwrap_or_default(), out);
             }
-            Value::Number(number) if !number.is_finite() => push_string(&self.plain(), out),
-            Value::Signed(_)
-            | Value::Unsigned(_)
-            | Value::Number(_)
-            | Value::Bool(_)
-            | Value::Enum(_)
-            | Value::Message(_) => out.extend_from_slice(self.plain().as_bytes()),
+            FieldValue::Number(number) if !number.is_finite() => push_string(&self.plain(), out),
+            FieldValue::Signed(_)
+            | FieldValue::Unsigned(_)
+            | FieldValue::Number(_)
+            | FieldValue::Bool(_)
+            | FieldValue::Enum(_)
+            | FieldValue::Message(_) => out.extend_from_slice(self.plain().as_bytes()),
         }
     }
 
@@ -42,7 +42,7 @@ impl Shown<'_> {
     /// Of a text, bytes that a header can't hold, `%`, and blanks at its ends stand as `%` and two digits, so that no two texts look alike.
     pub(super) fn push_header(self, bytes_max: usize, out: &mut Vec<u8>) -> bool {
         match self.value {
-            Value::Text(text) => {
+            FieldValue::Text(text) => {
                 let last = text.len().saturating_sub(1);
                 for (at, byte) in text.iter().enumerate() {
                     let is_blank = *byte == b' ' && at != 0 && at != last;
@@ -54,16 +54,16 @@ impl Shown<'_> {
                 }
                 text.len() <= bytes_max
             }
-            Value::Bytes(bytes) => {
+            FieldValue::Bytes(bytes) => {
                 push_base64(bytes, out);
                 bytes.len() <= bytes_max
             }
-            Value::Signed(_)
-            | Value::Unsigned(_)
-            | Value::Number(_)
-            | Value::Bool(_)
-            | Value::Enum(_)
-            | Value::Message(_) => {
+            FieldValue::Signed(_)
+            | FieldValue::Unsigned(_)
+            | FieldValue::Number(_)
+            | FieldValue::Bool(_)
+            | FieldValue::Enum(_)
+            | FieldValue::Message(_) => {
                 out.extend_from_slice(self.plain().as_bytes());
                 true
             }
@@ -73,10 +73,10 @@ impl Shown<'_> {
     /// What is neither a text nor bytes, as text.
     fn plain(self) -> String {
         match self.value {
-            Value::Signed(number) => number.to_string(),
-            Value::Unsigned(number) => number.to_string(),
-            Value::Number(number) if number.is_nan() => "NaN".to_owned(),
-            Value::Number(number) if number.is_infinite() => {
+            FieldValue::Signed(number) => number.to_string(),
+            FieldValue::Unsigned(number) => number.to_string(),
+            FieldValue::Number(number) if number.is_nan() => "NaN".to_owned(),
+            FieldValue::Number(number) if number.is_infinite() => {
                 if number > 0.0 {
                     "Infinity".to_owned()
                 } else {
@@ -84,12 +84,14 @@ impl Shown<'_> {
                 }
             }
             #[expect(clippy::cast_possible_truncation, reason = "it was a float before it was widened")]
-            Value::Number(number) if self.kind == Kind::Float => format!("{:?}", number as f32),
-            Value::Number(number) => format!("{number:?}"),
-            Value::Bool(value) => value.to_string(),
-            Value::Enum(number) => self.name_of(number).map_or_else(|| number.to_string(), ToOwned::to_owned),
+            FieldValue::Number(number) if self.kind == FieldType::Float => format!("{:?}", number as f32),
+            FieldValue::Number(number) => format!("{number:?}"),
+            FieldValue::Bool(value) => value.to_string(),
+            FieldValue::Enum(number) => {
+                self.name_of(number).map_or_else(|| number.to_string(), ToOwned::to_owned)
+            }
             // Those are refused when the filter is made.
-            Value::Text(_) | Value::Bytes(_) | Value::Message(_) => String::new(),
+            FieldValue::Text(_) | FieldValue::Bytes(_) | FieldValue::Message(_) => String::new(),
         }
     }
 
@@ -133,8 +135,8 @@ fn push_string(text: &str, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn check(kind: Kind, value: Value<'_>, json: &str, header: &str) {
-        let shown = Shown { value, kind, names: None };
+    fn check(kind: FieldType, value: FieldValue<'_>, json: &str, header: &str) {
+        let shown = TypedFieldValue { value, kind, names: None };
         let (mut as_json, mut as_header) = (Vec::new(), Vec::new());
         shown.push_json(8, &mut as_json);
         let is_whole = shown.push_header(8, &mut as_header);
@@ -144,25 +146,39 @@ mod tests {
 
     #[test]
     fn values_stand_in_ascii() {
-        check(Kind::String, Value::Text(b"a b"), r#""a b""#, "a b");
-        check(Kind::String, Value::Text(b" %\r\n"), r#"" %\u000d\u000a""#, "%20%25%0D%0A");
-        check(Kind::String, Value::Text("ä😀".as_bytes()), r#""\u00e4\ud83d\ude00""#, "%C3%A4%F0%9F%98%80");
-        check(Kind::String, Value::Text(b"\xff\"\\"), r#""\ufffd\"\\""#, "%FF\"\\");
-        check(Kind::String, Value::Text(b""), r#""""#, "");
-        check(Kind::Bytes, Value::Bytes(b"\0\x01"), r#""AAE=""#, "AAE=");
-        check(Kind::Int64, Value::Signed(i64::MIN), "-9223372036854775808", "-9223372036854775808");
-        check(Kind::Uint64, Value::Unsigned(u64::MAX), "18446744073709551615", "18446744073709551615");
-        check(Kind::Float, Value::Number(f64::from(0.1_f32)), "0.1", "0.1");
-        check(Kind::Double, Value::Number(1e300), "1e300", "1e300");
-        check(Kind::Double, Value::Number(f64::NEG_INFINITY), r#""-Infinity""#, "-Infinity");
-        check(Kind::Bool, Value::Bool(true), "true", "true");
-        check(Kind::Int32, Value::Enum(7), "7", "7");
+        check(FieldType::String, FieldValue::Text(b"a b"), r#""a b""#, "a b");
+        check(FieldType::String, FieldValue::Text(b" %\r\n"), r#"" %\u000d\u000a""#, "%20%25%0D%0A");
+        check(
+            FieldType::String,
+            FieldValue::Text("ä😀".as_bytes()),
+            r#""\u00e4\ud83d\ude00""#,
+            "%C3%A4%F0%9F%98%80",
+        );
+        check(FieldType::String, FieldValue::Text(b"\xff\"\\"), r#""\ufffd\"\\""#, "%FF\"\\");
+        check(FieldType::String, FieldValue::Text(b""), r#""""#, "");
+        check(FieldType::Bytes, FieldValue::Bytes(b"\0\x01"), r#""AAE=""#, "AAE=");
+        check(FieldType::Int64, FieldValue::Signed(i64::MIN), "-9223372036854775808", "-9223372036854775808");
+        check(
+            FieldType::Uint64,
+            FieldValue::Unsigned(u64::MAX),
+            "18446744073709551615",
+            "18446744073709551615",
+        );
+        check(FieldType::Float, FieldValue::Number(f64::from(0.1_f32)), "0.1", "0.1");
+        check(FieldType::Double, FieldValue::Number(1e300), "1e300", "1e300");
+        check(FieldType::Double, FieldValue::Number(f64::NEG_INFINITY), r#""-Infinity""#, "-Infinity");
+        check(FieldType::Bool, FieldValue::Bool(true), "true", "true");
+        check(FieldType::Int32, FieldValue::Enum(7), "7", "7");
     }
 
     #[test]
     fn a_long_value_is_cut_at_a_character_and_is_no_header() {
         for (text, json) in [("123456789", r#""12345678""#), ("1234567ä", r#""1234567""#)] {
-            let shown = Shown { value: Value::Text(text.as_bytes()), kind: Kind::String, names: None };
+            let shown = TypedFieldValue {
+                value: FieldValue::Text(text.as_bytes()),
+                kind: FieldType::String,
+                names: None,
+            };
             let mut out = Vec::new();
             shown.push_json(8, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), json);

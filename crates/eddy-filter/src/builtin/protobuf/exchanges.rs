@@ -1,20 +1,20 @@
 //! What a filter knows of the exchanges that are under way on a worker.
 
-use crate::builtin::library::Answer;
+use crate::builtin::library::PhaseContext;
 use crate::phase::{Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// Facts of exchanges by number. As many as the worker has exchanges at once, whose number has a limit.
 ///
 /// A filter has one for each of its kind and thread: an exchange stays on its worker, so nobody waits for anybody.
 #[derive(Debug)]
 pub(in crate::builtin) struct Exchanges<T> {
-    slots: Vec<Slot<T>>,
+    slots: Vec<ExchangeStateSlot<T>>,
     free: Vec<usize>,
 }
 
 #[derive(Debug)]
-struct Slot<T> {
+struct ExchangeStateSlot<T> {
     /// Counts who had the slot, so that nobody gets another's facts.
     turn: u32,
     facts: Option<Box<T>>,
@@ -31,7 +31,7 @@ impl<T> Exchanges<T> {
     pub(in crate::builtin) fn keep(&mut self, facts: Box<T>) -> u64 {
         let at = self.free.pop().unwrap_or(self.slots.len());
         if at == self.slots.len() {
-            self.slots.push(Slot { turn: 0, facts: None });
+            self.slots.push(ExchangeStateSlot { turn: 0, facts: None });
         }
         let Some(slot) = self.slots.get_mut(at) else { return 0 };
         slot.turn = slot.turn.wrapping_add(1);
@@ -60,13 +60,13 @@ impl<T> Exchanges<T> {
         }
     }
 
-    fn slot(&mut self, number: u64) -> Option<&mut Slot<T>> {
+    fn slot(&mut self, number: u64) -> Option<&mut ExchangeStateSlot<T>> {
         self.slots.get_mut(index(number)).filter(|slot| u64::from(slot.turn) == number >> 32)
     }
 }
 
 /// What a filter knows of an exchange.
-pub(in crate::builtin) trait Facts: Default {
+pub(in crate::builtin) trait ExchangeState: Default {
     /// Whether there is anything to be kept.
     fn has_any(&self) -> bool;
 
@@ -83,7 +83,7 @@ macro_rules! keep_facts {
                 std::cell::RefCell::default();
         }
 
-        impl $crate::builtin::protobuf::Facts for $facts {
+        impl $crate::builtin::protobuf::ExchangeState for $facts {
             fn has_any(&self) -> bool {
                 $(self.$member.is_some())||+
             }
@@ -99,10 +99,10 @@ macro_rules! keep_facts {
 pub(in crate::builtin) use keep_facts;
 
 /// Enters a phase with the facts of its exchange; a body of which nothing is known goes on.
-pub(in crate::builtin) fn enter<T: Facts>(
-    view: &View<'_>,
-    answer: &mut Answer<'_>,
-    phase: impl FnOnce(&mut T, &mut Answer<'_>) -> Verdict,
+pub(in crate::builtin) fn enter<T: ExchangeState>(
+    view: &ExchangeView<'_>,
+    answer: &mut PhaseContext<'_>,
+    phase: impl FnOnce(&mut T, &mut PhaseContext<'_>) -> Verdict,
 ) -> Verdict {
     let mut number = *answer.state;
     if number == 0 && matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
@@ -117,7 +117,7 @@ pub(in crate::builtin) fn enter<T: Facts>(
 ///
 /// # Cost
 /// An allocation where facts are kept for the first time.
-fn visit<T: Facts, R>(number: &mut u64, visitor: impl FnOnce(&mut T) -> R) -> R {
+fn visit<T: ExchangeState, R>(number: &mut u64, visitor: impl FnOnce(&mut T) -> R) -> R {
     if let Some(mut facts) = T::with_all(|all| all.take(*number)) {
         let result = visitor(&mut facts);
         T::with_all(|all| all.put(*number, facts));

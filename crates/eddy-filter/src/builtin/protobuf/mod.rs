@@ -10,7 +10,7 @@ mod types;
 pub use path::{MessagePath, Unreadable};
 
 pub(super) use descriptors::{load, refused, told};
-pub(super) use exchanges::{Exchanges, Facts, enter, keep_facts};
+pub(super) use exchanges::{ExchangeState, Exchanges, enter, keep_facts};
 pub(super) use media::{Media, is_encoded};
 pub(super) use reader::{MessageEvent, MessageReader};
 pub(super) use types::{BodyType, CallTypes, MessageTypes};

@@ -1,17 +1,17 @@
 //! Takes a body apart into messages, in whichever way they stand in it.
 
-use eddy_protobuf::{Compressed, Fault, FaultKind, FrameEvent, Frames, Limits};
+use eddy_protobuf::{Compressed, FrameEvent, Frames, ProtobufError, ProtobufErrorKind, ProtobufLimits};
 
 /// Takes a body apart as it arrives.
 #[derive(Debug)]
 pub(in crate::builtin) struct MessageReader {
-    form: Form,
+    form: MessageFraming,
     /// Bytes of the body that were taken.
     offset: u64,
 }
 
 #[derive(Debug)]
-enum Form {
+enum MessageFraming {
     /// Frames of gRPC.
     Frames(Frames),
     /// The body is one message.
@@ -36,19 +36,22 @@ pub(in crate::builtin) enum MessageEvent<'p> {
 
 impl MessageReader {
     /// For a body of frames; messages are as large as `limits` say at most.
-    pub(in crate::builtin) fn framed(compressed: Compressed, limits: &Limits) -> Self {
-        Self { form: Form::Frames(Frames::new(compressed, limits)), offset: 0 }
+    pub(in crate::builtin) fn framed(compressed: Compressed, limits: &ProtobufLimits) -> Self {
+        Self { form: MessageFraming::Frames(Frames::new(compressed, limits)), offset: 0 }
     }
 
     /// For a body that is a message.
-    pub(in crate::builtin) fn whole(limits: &Limits) -> Self {
+    pub(in crate::builtin) fn whole(limits: &ProtobufLimits) -> Self {
         let bytes_max = limits.message_bytes_max;
-        Self { form: Form::Whole { is_begun: false, is_ended: false, bytes: 0, bytes_max }, offset: 0 }
+        Self {
+            form: MessageFraming::Whole { is_begun: false, is_ended: false, bytes: 0, bytes_max },
+            offset: 0,
+        }
     }
 
     /// Whether messages stand in frames.
     pub(in crate::builtin) fn is_framed(&self) -> bool {
-        matches!(self.form, Form::Frames(_))
+        matches!(self.form, MessageFraming::Frames(_))
     }
 
     /// Bytes of the body that were taken so far: when a message begins, those before it.
@@ -65,7 +68,7 @@ impl MessageReader {
         &mut self,
         piece: &mut &'p [u8],
         is_last: bool,
-    ) -> Result<Option<MessageEvent<'p>>, Fault> {
+    ) -> Result<Option<MessageEvent<'p>>, ProtobufError> {
         let before = piece.len();
         let event = self.form.next(piece, is_last);
         self.offset += (before - piece.len()) as u64;
@@ -73,8 +76,12 @@ impl MessageReader {
     }
 }
 
-impl Form {
-    fn next<'p>(&mut self, piece: &mut &'p [u8], is_last: bool) -> Result<Option<MessageEvent<'p>>, Fault> {
+impl MessageFraming {
+    fn next<'p>(
+        &mut self,
+        piece: &mut &'p [u8],
+        is_last: bool,
+    ) -> Result<Option<MessageEvent<'p>>, ProtobufError> {
         match self {
             Self::Frames(frames) => match frames.next(piece)? {
                 Some(FrameEvent::Start { length, is_compressed }) => {
@@ -99,7 +106,11 @@ impl Form {
                 *bytes += data.len();
                 if *bytes > *bytes_max {
                     let offset = *bytes_max as u64;
-                    return Err(Fault { offset, kind: FaultKind::MessageTooLarge, field: None });
+                    return Err(ProtobufError {
+                        offset,
+                        kind: ProtobufErrorKind::MessageTooLarge,
+                        field: None,
+                    });
                 }
                 Ok(Some(MessageEvent::Data(data)))
             }
@@ -111,7 +122,7 @@ impl Form {
 mod tests {
     use super::*;
 
-    fn events(reader: &mut MessageReader, pieces: &[&[u8]]) -> Result<String, Fault> {
+    fn events(reader: &mut MessageReader, pieces: &[&[u8]]) -> Result<String, ProtobufError> {
         let mut out = String::new();
         for (index, piece) in pieces.iter().enumerate() {
             let (mut rest, is_last) = (*piece, index + 1 == pieces.len());
@@ -128,12 +139,12 @@ mod tests {
 
     #[test]
     fn a_body_is_one_message_or_frames() {
-        let limits = Limits { message_bytes_max: 4, ..Limits::default() };
+        let limits = ProtobufLimits { message_bytes_max: 4, ..ProtobufLimits::default() };
         let whole = |pieces: &[&[u8]]| events(&mut MessageReader::whole(&limits), pieces);
         assert_eq!(whole(&[b"ab", b"", b"cd"]), Ok("<abcd>".to_owned()));
         assert_eq!(whole(&[b"ab", b""]), Ok("<ab>".to_owned()));
         assert_eq!(whole(&[b""]), Ok("<>".to_owned()));
-        assert_eq!(whole(&[b"ab", b"cde"]).unwrap_err().kind, FaultKind::MessageTooLarge);
+        assert_eq!(whole(&[b"ab", b"cde"]).unwrap_err().kind, ProtobufErrorKind::MessageTooLarge);
         let framed =
             |pieces: &[&[u8]]| events(&mut MessageReader::framed(Compressed::Refuse, &limits), pieces);
         assert_eq!(framed(&[b"\0\0\0\0\x02a", b"b\0\0\0\0\0"]), Ok("<ab><>".to_owned()));
@@ -143,8 +154,8 @@ mod tests {
             Some(5)
         );
         assert_eq!(framed(&[b""]), Ok(String::new()));
-        assert_eq!(framed(&[b"\0\0\0\0\x02a"]).unwrap_err().kind, FaultKind::Truncated);
-        assert_eq!(framed(&[b"\0\0\0\0\x05abcde"]).unwrap_err().kind, FaultKind::MessageTooLarge);
-        assert_eq!(framed(&[b"\x01\0\0\0\x01a"]).unwrap_err().kind, FaultKind::FrameCompressed);
+        assert_eq!(framed(&[b"\0\0\0\0\x02a"]).unwrap_err().kind, ProtobufErrorKind::Truncated);
+        assert_eq!(framed(&[b"\0\0\0\0\x05abcde"]).unwrap_err().kind, ProtobufErrorKind::MessageTooLarge);
+        assert_eq!(framed(&[b"\x01\0\0\0\x01a"]).unwrap_err().kind, ProtobufErrorKind::FrameCompressed);
     }
 }

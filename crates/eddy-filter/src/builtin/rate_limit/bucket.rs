@@ -18,7 +18,7 @@ pub(super) struct Rate {
 
 /// What is left after requests were taken, or why they were not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct BucketTake {
     /// Whether they were taken.
     pub(super) is_taken: bool,
     /// Requests that are left.
@@ -40,14 +40,14 @@ impl Rate {
     }
 
     /// Takes `count` requests from a stock, if it has as many.
-    pub(super) fn take(self, stock: &AtomicU64, count: u32, now_ns: u64) -> Taken {
+    pub(super) fn take(self, stock: &AtomicU64, count: u32, now_ns: u64) -> BucketTake {
         let cost_ns = self.interval_ns.saturating_mul(u64::from(count));
         let mut full_at = stock.load(Relaxed);
         loop {
             let used_ns = full_at.saturating_sub(now_ns);
             let Some(spare_ns) = self.full_ns.checked_sub(used_ns.saturating_add(cost_ns)) else {
                 let wait_ns = used_ns.saturating_add(cost_ns) - self.full_ns;
-                return Taken {
+                return BucketTake {
                     is_taken: false,
                     left: self.count(self.full_ns.saturating_sub(used_ns)),
                     full_in_ns: used_ns,
@@ -58,7 +58,7 @@ impl Rate {
             match stock.compare_exchange_weak(full_at, next, Relaxed, Relaxed) {
                 Ok(_) => {
                     let full_in_ns = used_ns + cost_ns;
-                    return Taken { is_taken: true, left: self.count(spare_ns), full_in_ns, wait_ns: 0 };
+                    return BucketTake { is_taken: true, left: self.count(spare_ns), full_in_ns, wait_ns: 0 };
                 }
                 Err(changed) => full_at = changed,
             }
@@ -74,14 +74,14 @@ impl Rate {
 #[derive(Debug)]
 pub(super) struct Common {
     stock: AtomicU64,
-    lanes: Box<[Lane]>,
+    lanes: Box<[WorkerTokens]>,
     lot: u32,
 }
 
 /// What a worker has taken and not yet used; on a cache line of its own, written by that worker alone.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Lane {
+struct WorkerTokens {
     left: AtomicU64,
 }
 
@@ -91,12 +91,12 @@ impl Common {
         let workers = workers.max(1);
         // What all workers hold at most is a 64th of the stock; where that is less than one each, there are no lots.
         let lot = (burst as usize / (64 * workers)).clamp(1, LOT_MAX);
-        let lanes = (0..workers).map(|_| Lane::default()).collect();
+        let lanes = (0..workers).map(|_| WorkerTokens::default()).collect();
         Self { stock: AtomicU64::new(0), lanes, lot: u32::try_from(lot).unwrap_or(1) }
     }
 
     /// Takes a request on a worker's thread.
-    pub(super) fn take(&self, rate: Rate, worker: u16, now_ns: u64) -> Taken {
+    pub(super) fn take(&self, rate: Rate, worker: u16, now_ns: u64) -> BucketTake {
         let Some(lane) = self.lanes.get(usize::from(worker)) else {
             return rate.take(&self.stock, 1, now_ns);
         };
@@ -105,7 +105,7 @@ impl Common {
             lane.left.store(held - 1, Relaxed);
             let used_ns = self.stock.load(Relaxed).saturating_sub(now_ns);
             let left = rate.count(rate.full_ns.saturating_sub(used_ns));
-            return Taken { is_taken: true, left, full_in_ns: used_ns, wait_ns: 0 };
+            return BucketTake { is_taken: true, left, full_in_ns: used_ns, wait_ns: 0 };
         }
         if self.lot > 1 {
             let taken = rate.take(&self.stock, self.lot, now_ns);

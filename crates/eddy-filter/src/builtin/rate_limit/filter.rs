@@ -4,16 +4,16 @@ use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::bucket::{Common, Rate, Taken};
+use super::bucket::{BucketTake, Common, Rate};
 use super::config::{RateFields, RateKey, RateLimitConfig};
-use super::table::Table;
-use crate::builtin::address::{Client, ClientConfig};
-use crate::builtin::library::{Answer, Builtin};
-use crate::builtin::make::{BuiltinContext, Counter};
+use super::table::BucketTable;
+use crate::builtin::address::{ClientAddress, ClientConfig};
+use crate::builtin::library::{Builtin, PhaseContext};
+use crate::builtin::make::{BuiltinContext, MetricCounter};
 use crate::builtin::scratch::Scratch;
-use crate::edit::Edit;
+use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// Refuses requests that come too often.
 #[derive(Debug)]
@@ -25,20 +25,20 @@ pub(crate) struct RateLimit {
     policy: Box<str>,
     /// Makes hashes of keys that clients cannot foresee.
     seed: [u64; 2],
-    refused: Counter,
+    refused: MetricCounter,
 }
 
 #[derive(Debug)]
 enum Stocks {
     All(Common),
-    Client { client: ClientConfig, ipv6_mask: u128, table: Table },
-    Field { name: Box<str>, table: Table },
+    Client { client: ClientConfig, ipv6_mask: u128, table: BucketTable },
+    Field { name: Box<str>, table: BucketTable },
 }
 
 impl RateLimit {
     /// The filter with this configuration.
     pub(crate) fn new(config: &RateLimitConfig, context: &BuiltinContext) -> Self {
-        let table = || Table::new(config.keys_max);
+        let table = || BucketTable::new(config.keys_max);
         let stocks = match &config.key {
             RateKey::All => Stocks::All(Common::new(config.burst, context.host.workers())),
             RateKey::Client { client, ipv6_prefix_bits } => Stocks::Client {
@@ -58,18 +58,18 @@ impl RateLimit {
         }
     }
 
-    fn take(&self, view: &View<'_>, worker: u16) -> Taken {
+    fn take(&self, view: &ExchangeView<'_>, worker: u16) -> BucketTake {
         let now_ns = view.about.now_ms.saturating_mul(1_000_000);
         match &self.stocks {
             Stocks::All(common) => common.take(self.rate, worker, now_ns),
             Stocks::Client { client, ipv6_mask, table } => {
                 let hash = match client.client(view) {
-                    Client::Ip(IpAddr::V4(address)) => self.hash(1, &address.octets()),
-                    Client::Ip(IpAddr::V6(address)) => {
+                    ClientAddress::Ip(IpAddr::V4(address)) => self.hash(1, &address.octets()),
+                    ClientAddress::Ip(IpAddr::V6(address)) => {
                         self.hash(2, &(address.to_bits() & ipv6_mask).to_be_bytes())
                     }
-                    Client::Unix => self.hash(3, &[]),
-                    Client::Unreadable => self.hash(4, &[]),
+                    ClientAddress::Unix => self.hash(3, &[]),
+                    ClientAddress::Unreadable => self.hash(4, &[]),
                 };
                 table.take(self.rate, hash, now_ns)
             }
@@ -90,7 +90,7 @@ impl RateLimit {
         hasher.finish()
     }
 
-    fn refuse(&self, taken: Taken, answer: &mut Answer<'_>) -> Verdict {
+    fn refuse(&self, taken: BucketTake, answer: &mut PhaseContext<'_>) -> Verdict {
         self.refused.count(answer.worker);
         let verdict = answer.reply(429, "too many requests\n", "rate_limit");
         let mut scratch = Scratch::new();
@@ -101,19 +101,19 @@ impl RateLimit {
             write_limit(0, seconds(taken.wait_ns), &mut scratch);
             answer.reply_field(LIMIT, scratch.bytes());
         }
-        answer.edit(&Edit::ReplyGrpc(GRPC_RESOURCE_EXHAUSTED));
+        answer.edit(&FilterEdit::ReplyGrpc(GRPC_RESOURCE_EXHAUSTED));
         verdict
     }
 
-    fn tell(&self, answer: &mut Answer<'_>) {
+    fn tell(&self, answer: &mut PhaseContext<'_>) {
         let state = *answer.state;
         if state & STATE_SET == 0 {
             return;
         }
         let mut scratch = Scratch::new();
         write_limit(state & 0xffff_ffff, state >> 32 & 0x7fff_ffff, &mut scratch);
-        answer.edit(&Edit::Set { name: POLICY.as_bytes(), value: self.policy.as_bytes() });
-        answer.edit(&Edit::Set { name: LIMIT.as_bytes(), value: scratch.bytes() });
+        answer.edit(&FilterEdit::Set { name: POLICY.as_bytes(), value: self.policy.as_bytes() });
+        answer.edit(&FilterEdit::Set { name: LIMIT.as_bytes(), value: scratch.bytes() });
     }
 }
 
@@ -127,7 +127,7 @@ impl Builtin for RateLimit {
         Interest::of(if self.fields == RateFields::Always { &phases } else { &[Phase::RequestHead] })
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         if view.phase == Phase::ResponseHead {
             self.tell(answer);
         }

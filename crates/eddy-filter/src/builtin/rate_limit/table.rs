@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::bucket::{Rate, Taken};
+use super::bucket::{BucketTake, Rate};
 
 /// Stocks by key, in sets of eight: a key has its place in one set.
 ///
@@ -11,18 +11,18 @@ use super::bucket::{Rate, Taken};
 /// that put different keys into one place at once may share a stock for a moment: a request too many or too few, never
 /// more.
 #[derive(Debug)]
-pub(super) struct Table {
-    sets: Box<[[Slot; WAYS]]>,
+pub(super) struct BucketTable {
+    sets: Box<[[BucketSlot; WAYS]]>,
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct BucketSlot {
     /// A keyed hash that is not 0; 0 where there is none.
     key: AtomicU64,
     stock: AtomicU64,
 }
 
-impl Table {
+impl BucketTable {
     /// Room for at least so many keys.
     pub(super) fn new(keys_max: u32) -> Self {
         let sets = (keys_max as usize).div_ceil(WAYS).next_power_of_two();
@@ -30,11 +30,11 @@ impl Table {
     }
 
     /// Takes a request from the stock of a key, whose hash must be one that clients cannot foresee.
-    pub(super) fn take(&self, rate: Rate, hash: u64, now_ns: u64) -> Taken {
+    pub(super) fn take(&self, rate: Rate, hash: u64, now_ns: u64) -> BucketTake {
         let stock = self.stock(hash, now_ns);
         stock.map_or(
             // There is at least one set of eight, whatever the hash.
-            Taken { is_taken: false, left: 0, full_in_ns: 0, wait_ns: 0 },
+            BucketTake { is_taken: false, left: 0, full_in_ns: 0, wait_ns: 0 },
             |stock| rate.take(stock, 1, now_ns),
         )
     }

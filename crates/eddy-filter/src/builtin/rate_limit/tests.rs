@@ -5,11 +5,11 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::bucket::{Common, Rate};
-use super::table::Table;
+use super::table::BucketTable;
 use super::{RateFields, RateKey, RateLimitConfig};
-use crate::builtin::tests::support::{Said, Stage, TestServices, context};
+use crate::builtin::tests::support::{TestExchange, TestFilterResult, TestServices, context};
 use crate::builtin::{BuiltinConfig, ClientConfig, make};
-use crate::filter::Library;
+use crate::filter::FilterLibrary;
 use crate::phase::{Phase, Verdict};
 
 const MS: u64 = 1_000_000;
@@ -97,7 +97,7 @@ fn lots_lose_less_than_a_64th() {
 #[test]
 fn a_table_forgets_the_fullest_first() {
     let rate = Rate::new(1, Duration::from_secs(1), 100);
-    let table = Table::new(8);
+    let table = BucketTable::new(8);
     let hash = |number: u64| number << 8;
     for number in 1..=8 {
         for _ in 0..number {
@@ -122,8 +122,8 @@ fn config(key: RateKey) -> RateLimitConfig {
     }
 }
 
-fn enter(library: &dyn Library, peer: &str, fields: &str) -> Said {
-    let mut stage = Stage::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}")).from(peer);
+fn enter(library: &dyn FilterLibrary, peer: &str, fields: &str) -> TestFilterResult {
+    let mut stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}")).from(peer);
     stage.enter(library, Phase::RequestHead)
 }
 
@@ -187,11 +187,11 @@ fn every_answer_tells_if_asked() {
     let config = RateLimitConfig { fields: RateFields::Always, ..config(clients()) };
     let (library, info) = make(&BuiltinConfig::RateLimit(config), &context).unwrap();
     assert!(info.interest.has(Phase::ResponseHead));
-    let mut stage = Stage::request("GET / HTTP/1.1\nhost: a").response("HTTP/1.1 200 OK");
+    let mut stage = TestExchange::request("GET / HTTP/1.1\nhost: a").response("HTTP/1.1 200 OK");
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Continue);
     let expected = ["set ratelimit-policy: \"default\";q=2;w=10", "set ratelimit: \"default\";r=1;t=5"];
     assert_eq!(stage.enter(&*library, Phase::ResponseHead).edits, expected);
-    let mut refused = Stage::request("GET / HTTP/1.1\nhost: a").response("HTTP/1.1 429 No");
+    let mut refused = TestExchange::request("GET / HTTP/1.1\nhost: a").response("HTTP/1.1 429 No");
     assert_eq!(refused.enter(&*library, Phase::ResponseHead).edits, [] as [&str; 0]);
 }
 
@@ -200,7 +200,7 @@ fn time_brings_requests_back() {
     let (context, _) = context(1, TestServices::default());
     let (library, _) = make(&BuiltinConfig::RateLimit(config(clients())), &context).unwrap();
     let at = |now_ms: u64| {
-        let mut stage = Stage::request("GET / HTTP/1.1\nhost: a");
+        let mut stage = TestExchange::request("GET / HTTP/1.1\nhost: a");
         stage.now_ms = now_ms;
         stage.enter(&*library, Phase::RequestHead).verdict
     };

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use eddy_protobuf::{Compressed, Fault, FaultKind, Frames, Limits, Program, Walk};
+use eddy_protobuf::{
+    Compressed, Frames, MessageWalk, ProtobufError, ProtobufErrorKind, ProtobufLimits, WalkProgram,
+};
 
 use crate::builtin::protobuf::{MessageEvent, MessageReader};
 
@@ -13,7 +15,7 @@ use crate::builtin::protobuf::{MessageEvent, MessageReader};
 #[derive(Debug)]
 pub(super) struct RedactedBody {
     reader: MessageReader,
-    walk: Walk,
+    walk: MessageWalk,
     /// Whether lengths stay, so that messages pass as they come.
     is_streamable: bool,
     /// Whether the message that is read is compressed, and goes on as it is.
@@ -27,24 +29,24 @@ pub(super) struct RedactedBody {
 impl RedactedBody {
     /// For a body in frames, or a body that is one message.
     pub(super) fn new(
-        program: &Arc<Program>,
+        program: &Arc<WalkProgram>,
         is_framed: bool,
         compressed: Compressed,
         message_bytes_max: usize,
     ) -> Self {
         let is_streamable = program.is_streamable();
-        let limits = Limits {
+        let limits = ProtobufLimits {
             // What passes as it comes needs no limit.
             message_bytes_max: if is_streamable { usize::MAX } else { message_bytes_max },
             items_max: EDITS_MAX,
-            ..Limits::default()
+            ..ProtobufLimits::default()
         };
         let reader = if is_framed {
             MessageReader::framed(compressed, &limits)
         } else {
             MessageReader::whole(&limits)
         };
-        let walk = Walk::new(Arc::clone(program), limits);
+        let walk = MessageWalk::new(Arc::clone(program), limits);
         Self { reader, walk, is_streamable, is_passed: false, redacted: 0, passed: 0 }
     }
 
@@ -52,7 +54,12 @@ impl RedactedBody {
     ///
     /// # Errors
     /// [`Fault`] where messages can't be read. What was appended is whole messages, or a part of one that is masked.
-    pub(super) fn push(&mut self, mut piece: &[u8], is_last: bool, out: &mut Vec<u8>) -> Result<(), Fault> {
+    pub(super) fn push(
+        &mut self,
+        mut piece: &[u8],
+        is_last: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ProtobufError> {
         while let Some(event) = self.reader.next(&mut piece, is_last)? {
             match event {
                 MessageEvent::Start { length, is_compressed } => {
@@ -74,7 +81,7 @@ impl RedactedBody {
         Ok(())
     }
 
-    fn end_message(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn end_message(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         self.walk.finish()?;
         self.redacted += 1;
         if self.is_streamable {
@@ -88,9 +95,9 @@ impl RedactedBody {
         out.extend_from_slice(&Frames::head(0, false));
         let begin = out.len();
         self.walk.write(out);
-        let length = u32::try_from(out.len() - begin).map_err(|_| Fault {
+        let length = u32::try_from(out.len() - begin).map_err(|_| ProtobufError {
             offset: 0,
-            kind: FaultKind::MessageTooLarge,
+            kind: ProtobufErrorKind::MessageTooLarge,
             field: None,
         })?;
         if let Some(head) = out.get_mut(start..begin) {

@@ -5,40 +5,40 @@ use eddy_protobuf::Compressed;
 
 use super::body::RedactedBody;
 use super::config::RedactConfig;
-use super::policy::Policy;
-use super::refusal::Refusal;
-use crate::builtin::library::{Answer, Builtin};
-use crate::builtin::make::{BuiltinContext, Counter};
+use super::policy::RedactPolicy;
+use super::refusal::RedactError;
+use crate::builtin::library::{Builtin, PhaseContext};
+use crate::builtin::make::{BuiltinContext, MetricCounter};
 use crate::builtin::protobuf::{
-    BodyType, CallTypes, Facts, Media, Unreadable, enter, is_encoded, keep_facts, load, refused,
+    BodyType, CallTypes, ExchangeState, Media, Unreadable, enter, is_encoded, keep_facts, load, refused,
 };
-use crate::edit::Edit;
+use crate::edit::FilterEdit;
 use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
-use crate::view::View;
+use crate::view::ExchangeView;
 
 /// Takes out of messages, or masks in them, what must not go on.
 #[derive(Debug)]
 pub(crate) struct Redact {
-    policy: Policy,
+    policy: RedactPolicy,
     config: RedactConfig,
-    counters: Counters,
+    counters: RedactCounters,
 }
 
 /// What is counted.
 #[derive(Debug)]
-struct Counters {
+struct RedactCounters {
     /// Messages that were redacted.
-    messages: Counter,
+    messages: MetricCounter,
     /// Messages and bodies that went on as they were, because they can't be looked into.
-    passed: Counter,
+    passed: MetricCounter,
     /// Exchanges that were ended for that.
-    refused: Counter,
+    refused: MetricCounter,
 }
 
 /// What is known of an exchange between its phases.
 #[derive(Debug, Default)]
-struct Known {
+struct RedactState {
     /// What the method is made of that the request is for.
     call: Option<CallTypes>,
     request: Option<Passing>,
@@ -53,7 +53,7 @@ struct Passing {
     is_held: bool,
 }
 
-keep_facts!(Known, call, request, response);
+keep_facts!(RedactState, call, request, response);
 
 impl Redact {
     /// The filter with this configuration.
@@ -63,9 +63,9 @@ impl Redact {
     pub(crate) fn new(config: &RedactConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
         let schema = load(&config.descriptors, context)?;
         Ok(Self {
-            policy: Policy::new(&schema, config).map_err(|why| refused(&config.descriptors, why))?,
+            policy: RedactPolicy::new(&schema, config).map_err(|why| refused(&config.descriptors, why))?,
             config: config.clone(),
-            counters: Counters {
+            counters: RedactCounters {
                 messages: context.counter("messages"),
                 passed: context.counter("passed"),
                 refused: context.counter("refused"),
@@ -73,7 +73,12 @@ impl Redact {
         })
     }
 
-    fn request_head(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn request_head(
+        &self,
+        known: &mut RedactState,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         let fields = view.request.fields;
         let media = Media::of(fields);
         let types = &self.policy.types;
@@ -92,21 +97,26 @@ impl Redact {
     }
 
     /// Asks the endpoint not to compress what is to be redacted.
-    fn ask_for_plain(&self, media: Media, call: Option<CallTypes>, answer: &mut Answer<'_>) {
+    fn ask_for_plain(&self, media: Media, call: Option<CallTypes>, answer: &mut PhaseContext<'_>) {
         let types = &self.policy.types;
         let is_redacted = |media| {
             let body = types.of_response(media, call);
             body.is_some_and(|body| self.policy.program(body.message).is_some())
         };
         if media == Media::Grpc && is_redacted(Media::Grpc) {
-            answer.edit(&Edit::Set { name: b"grpc-accept-encoding", value: b"identity" });
+            answer.edit(&FilterEdit::Set { name: b"grpc-accept-encoding", value: b"identity" });
         }
         if media != Media::Grpc && is_redacted(Media::Message) {
-            answer.edit(&Edit::Remove { name: b"accept-encoding" });
+            answer.edit(&FilterEdit::Remove { name: b"accept-encoding" });
         }
     }
 
-    fn response_head(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    fn response_head(
+        &self,
+        known: &mut RedactState,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Verdict {
         known.response = None;
         let Some(response) = view.response else { return Verdict::Continue };
         if view.is_end || response.is_local || !self.config.directions.has_responses() {
@@ -127,11 +137,11 @@ impl Redact {
         media: Media,
         fields: Fields<'_>,
         body: Option<BodyType>,
-        answer: &mut Answer<'_>,
-    ) -> Result<Option<Passing>, Refusal> {
+        answer: &mut PhaseContext<'_>,
+    ) -> Result<Option<Passing>, RedactError> {
         let pass = |policy: Unreadable, why: &str| {
             if policy == Unreadable::Refuse {
-                return Err(Refusal::of_form(why));
+                return Err(RedactError::of_form(why));
             }
             self.counters.passed.count(answer.worker);
             Ok(None)
@@ -157,9 +167,9 @@ impl Redact {
                 let is_framed = media == Media::Grpc;
                 let bytes_max = self.config.message_bytes_max;
                 // What sums the body up no longer fits it.
-                DIGESTS.iter().for_each(|name| answer.edit(&Edit::Remove { name: name.as_bytes() }));
+                DIGESTS.iter().for_each(|name| answer.edit(&FilterEdit::Remove { name: name.as_bytes() }));
                 if !program.is_streamable() {
-                    answer.edit(&Edit::Remove { name: b"content-length" });
+                    answer.edit(&FilterEdit::Remove { name: b"content-length" });
                 }
                 Ok(Some(Passing {
                     is_held: !program.is_streamable() && !body.is_stream,
@@ -173,29 +183,29 @@ impl Redact {
     fn pass_piece(
         &self,
         passing: &mut Passing,
-        view: &View<'_>,
-        answer: &mut Answer<'_>,
-    ) -> Result<Verdict, Refusal> {
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+    ) -> Result<Verdict, RedactError> {
         let is_last = view.is_last_piece();
         let mut out = Vec::new();
         let before = (passing.body.redacted, passing.body.passed);
         let pushed = passing.body.push(view.body, is_last, &mut out);
         self.counters.messages.add(answer.worker, passing.body.redacted - before.0);
         self.counters.passed.add(answer.worker, passing.body.passed - before.1);
-        pushed.map_err(|fault| Refusal::of_message(&fault))?;
-        answer.set_body(&out).map_err(|error| Refusal::of_size(&error))?;
+        pushed.map_err(|fault| RedactError::of_message(&fault))?;
+        answer.set_body(&out).map_err(|error| RedactError::of_size(&error))?;
         passing.is_held &= out.is_empty() && !is_last;
         Ok(waiting(Some(passing)))
     }
 
     /// Ends an exchange: with an answer where one can still be given.
-    fn refuse(&self, refusal: &Refusal, is_tellable: bool, answer: &mut Answer<'_>) -> Verdict {
+    fn refuse(&self, refusal: &RedactError, is_tellable: bool, answer: &mut PhaseContext<'_>) -> Verdict {
         self.counters.refused.count(answer.worker);
         if !is_tellable {
             return Verdict::Reset;
         }
         let verdict = answer.reply(refusal.http, &format!("{}\n", refusal.why), "redact");
-        answer.edit(&Edit::ReplyGrpc(refusal.grpc));
+        answer.edit(&FilterEdit::ReplyGrpc(refusal.grpc));
         verdict
     }
 }
@@ -217,18 +227,18 @@ impl Builtin for Redact {
         Interest::of(&phases)
     }
 
-    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
-        enter(view, answer, |known: &mut Known, answer| match view.phase {
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+        enter(view, answer, |known: &mut RedactState, answer| match view.phase {
             Phase::RequestHead => self.request_head(known, view, answer),
             Phase::ResponseHead => self.response_head(known, view, answer),
-            Phase::RequestBody => self.body(&mut known.request, view, answer, Refusal::clone),
-            Phase::ResponseBody => self.body(&mut known.response, view, answer, Refusal::of_response),
+            Phase::RequestBody => self.body(&mut known.request, view, answer, RedactError::clone),
+            Phase::ResponseBody => self.body(&mut known.response, view, answer, RedactError::of_response),
             Phase::RequestTrailers | Phase::ResponseTrailers | Phase::Log | Phase::End => Verdict::Continue,
         })
     }
 
     fn ended(&self, state: u64) {
-        Known::with_all(|all| all.forget(state));
+        RedactState::with_all(|all| all.forget(state));
     }
 }
 
@@ -236,9 +246,9 @@ impl Redact {
     fn body(
         &self,
         passing: &mut Option<Passing>,
-        view: &View<'_>,
-        answer: &mut Answer<'_>,
-        told: impl FnOnce(&Refusal) -> Refusal,
+        view: &ExchangeView<'_>,
+        answer: &mut PhaseContext<'_>,
+        told: impl FnOnce(&RedactError) -> RedactError,
     ) -> Verdict {
         let Some(under_way) = passing else { return Verdict::Continue };
         // An answer that can't be given any more would let the message go on.

@@ -3,20 +3,22 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use eddy_protobuf::{Edit, Field, Kind, Mask, MessageId, Program, ProgramBuilder, Schema};
+use eddy_protobuf::{
+    FieldDescriptor, FieldType, Mask, MessageEdit, MessageId, ProgramBuilder, Schema, WalkProgram,
+};
 
 use super::config::{AnyValues, RedactConfig, RedactEdit};
 use crate::builtin::protobuf::{MessagePath, MessageTypes};
 
 /// What is done to which message.
 #[derive(Debug)]
-pub(super) struct Policy {
+pub(super) struct RedactPolicy {
     pub(super) types: MessageTypes,
     /// Of messages that nothing is done to there is none.
-    programs: HashMap<MessageId, Arc<Program>>,
+    programs: HashMap<MessageId, Arc<WalkProgram>>,
 }
 
-impl Policy {
+impl RedactPolicy {
     /// The policy of a configuration.
     ///
     /// # Errors
@@ -38,9 +40,9 @@ impl Policy {
             );
         }
         let everywhere = Everywhere::new(schema, config)?;
-        let mut paths: Vec<Places<'_>> = Vec::new();
+        let mut paths: Vec<PathRoots<'_>> = Vec::new();
         for path in &config.paths {
-            paths.push(Places::new(schema, path, &roots)?);
+            paths.push(PathRoots::new(schema, path, &roots)?);
         }
         let mut programs = HashMap::new();
         for root in roots {
@@ -50,7 +52,7 @@ impl Policy {
             }
             let edited = builder.edit_everywhere(|message, field| match (message.name(), field.number()) {
                 // What it would be masked with is no message.
-                ANY_VALUE if everywhere.fields.contains(&ANY_VALUE) => Some(Edit::Drop),
+                ANY_VALUE if everywhere.fields.contains(&ANY_VALUE) => Some(MessageEdit::Drop),
                 place => everywhere.fields.contains(&place).then(|| edit_of(field, &config.edit)),
             });
             edited.map_err(|error| error.to_string())?;
@@ -66,7 +68,7 @@ impl Policy {
     }
 
     /// What is done to a message; none if that is nothing.
-    pub(super) fn program(&self, message: MessageId) -> Option<&Arc<Program>> {
+    pub(super) fn program(&self, message: MessageId) -> Option<&Arc<WalkProgram>> {
         self.programs.get(&message)
     }
 }
@@ -117,16 +119,16 @@ impl<'s> Everywhere<'s> {
 }
 
 /// A path and the messages that have it.
-struct Places<'c> {
+struct PathRoots<'c> {
     path: &'c str,
     roots: BTreeSet<MessageId>,
 }
 
-impl<'c> Places<'c> {
+impl<'c> PathRoots<'c> {
     fn new(schema: &Schema, config: &'c MessagePath, roots: &BTreeSet<MessageId>) -> Result<Self, String> {
         // Whatever the field's kind, it can be left out.
         let check = |root| {
-            let tried = ProgramBuilder::new(schema, root).edit(&config.path, &Edit::Drop);
+            let tried = ProgramBuilder::new(schema, root).edit(&config.path, &MessageEdit::Drop);
             tried.map_err(|error| error.to_string())
         };
         Ok(Self { path: &config.path, roots: config.find_messages(schema, roots, check)? })
@@ -140,12 +142,12 @@ impl<'c> Places<'c> {
         builder: &mut ProgramBuilder<'_>,
     ) -> Result<(), String> {
         let wanted = match edit {
-            RedactEdit::Drop => Edit::Drop,
-            RedactEdit::SameLength => Edit::Mask(Mask::SameLength),
-            RedactEdit::Mask(text) => Edit::Mask(Mask::Text(text.to_string())),
+            RedactEdit::Drop => MessageEdit::Drop,
+            RedactEdit::SameLength => MessageEdit::Mask(Mask::SameLength),
+            RedactEdit::Mask(text) => MessageEdit::Mask(Mask::Text(text.to_string())),
         };
         // What no text can stand for is masked in its length, and what can't be masked is left out.
-        let mut forms = vec![wanted, Edit::Mask(Mask::SameLength), Edit::Drop];
+        let mut forms = vec![wanted, MessageEdit::Mask(Mask::SameLength), MessageEdit::Drop];
         if *edit == RedactEdit::Drop {
             forms.truncate(1);
         }
@@ -163,17 +165,19 @@ impl<'c> Places<'c> {
 }
 
 /// What is done to a field of any type.
-fn edit_of(field: &Field, edit: &RedactEdit) -> Edit {
+fn edit_of(field: &FieldDescriptor, edit: &RedactEdit) -> MessageEdit {
     match (edit, field.kind()) {
-        (RedactEdit::Drop, _) | (_, Kind::Message(_) | Kind::Group(_)) => Edit::Drop,
-        (RedactEdit::Mask(text), Kind::String | Kind::Bytes) => Edit::Mask(Mask::Text(text.to_string())),
-        (RedactEdit::Mask(_) | RedactEdit::SameLength, _) => Edit::Mask(Mask::SameLength),
+        (RedactEdit::Drop, _) | (_, FieldType::Message(_) | FieldType::Group(_)) => MessageEdit::Drop,
+        (RedactEdit::Mask(text), FieldType::String | FieldType::Bytes) => {
+            MessageEdit::Mask(Mask::Text(text.to_string()))
+        }
+        (RedactEdit::Mask(_) | RedactEdit::SameLength, _) => MessageEdit::Mask(Mask::SameLength),
     }
 }
 
 /// Readers refuse a message without a field that is required.
-fn check_dropped(message: &str, field: &Field, edit: &RedactEdit) -> Result<(), String> {
-    if field.is_required() && edit_of(field, edit) == Edit::Drop {
+fn check_dropped(message: &str, field: &FieldDescriptor, edit: &RedactEdit) -> Result<(), String> {
+    if field.is_required() && edit_of(field, edit) == MessageEdit::Drop {
         let name = field.name();
         return Err(format!(
             "\"{message}.{name}\" is required, so that it can't be left out; mask it instead"

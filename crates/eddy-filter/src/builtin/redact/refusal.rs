@@ -1,18 +1,18 @@
 //! Why an exchange can't go on, and how that is told.
 
-use eddy_protobuf::{Fault, FaultKind};
+use eddy_protobuf::{ProtobufError, ProtobufErrorKind};
 
 use crate::edit::EditError;
 
 /// A status of HTTP, one of gRPC, and a sentence.
 #[derive(Clone, Debug)]
-pub(super) struct Refusal {
+pub(super) struct RedactError {
     pub(super) http: u16,
     pub(super) grpc: u32,
     pub(super) why: String,
 }
 
-impl Refusal {
+impl RedactError {
     /// Messages stand in a form that is not looked into.
     pub(super) fn of_form(why: &str) -> Self {
         Self { http: 415, grpc: UNIMPLEMENTED, why: why.to_owned() }
@@ -24,14 +24,15 @@ impl Refusal {
     }
 
     /// A message can't be read. What stands in it is not told.
-    pub(super) fn of_message(fault: &Fault) -> Self {
-        let (http, grpc) = if matches!(fault.kind, FaultKind::MessageTooLarge | FaultKind::TooManyItems) {
-            (413, RESOURCE_EXHAUSTED)
-        } else if fault.kind == FaultKind::FrameCompressed {
-            (415, UNIMPLEMENTED)
-        } else {
-            (400, INVALID_ARGUMENT)
-        };
+    pub(super) fn of_message(fault: &ProtobufError) -> Self {
+        let (http, grpc) =
+            if matches!(fault.kind, ProtobufErrorKind::MessageTooLarge | ProtobufErrorKind::TooManyItems) {
+                (413, RESOURCE_EXHAUSTED)
+            } else if fault.kind == ProtobufErrorKind::FrameCompressed {
+                (415, UNIMPLEMENTED)
+            } else {
+                (400, INVALID_ARGUMENT)
+            };
         Self { http, grpc, why: format!("a message can't be redacted: {fault}") }
     }
 

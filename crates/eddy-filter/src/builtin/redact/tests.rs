@@ -1,22 +1,24 @@
 use std::sync::Arc;
 
-use eddy_protobuf::{Compressed, Frames, FromJson, FromJsonOptions, Limits, Schema, ToJson, ToJsonOptions};
+use eddy_protobuf::{
+    Compressed, Frames, FromJson, FromJsonOptions, ProtobufLimits, Schema, ToJson, ToJsonOptions,
+};
 
 use super::body::RedactedBody;
-use super::policy::Policy;
+use super::policy::RedactPolicy;
 use super::*;
 use crate::builtin::protobuf::{MessagePath, Unreadable};
-use crate::builtin::tests::support::{Said, Stage, TestServices, context};
+use crate::builtin::tests::support::{TestExchange, TestFilterResult, TestServices, context};
 use crate::builtin::{BuiltinConfig, make};
-use crate::edit::{Edit, EditLog};
-use crate::filter::{Library, LoadError};
+use crate::edit::{EditLog, FilterEdit};
+use crate::filter::{FilterLibrary, LoadError};
 use crate::phase::{Phase, Verdict};
 
 const ACCOUNTS: &[u8] = include_bytes!("../../../../../examples/redaction/accounts.binpb");
 const ACCOUNT: &str = "accounts.v1.Account";
 const EVERY_OPTION: [&str; 3] = ["debug_redact", "accounts.v1.personal", "accounts.v1.privacy=SECRET"];
 
-fn try_made(change: impl FnOnce(&mut RedactConfig)) -> Result<Arc<dyn Library>, LoadError> {
+fn try_made(change: impl FnOnce(&mut RedactConfig)) -> Result<Arc<dyn FilterLibrary>, LoadError> {
     let mut config = RedactConfig::new("accounts.binpb".into());
     config.options = EVERY_OPTION.map(Into::into).to_vec();
     change(&mut config);
@@ -25,7 +27,7 @@ fn try_made(change: impl FnOnce(&mut RedactConfig)) -> Result<Arc<dyn Library>, 
     make(&BuiltinConfig::Redact(config), &context(1, services).0).map(|(library, _)| library)
 }
 
-fn made(change: impl FnOnce(&mut RedactConfig)) -> Arc<dyn Library> {
+fn made(change: impl FnOnce(&mut RedactConfig)) -> Arc<dyn FilterLibrary> {
     try_made(change).unwrap()
 }
 
@@ -36,14 +38,14 @@ fn schema() -> Arc<Schema> {
 fn message(json: &str) -> Vec<u8> {
     let schema = schema();
     let id = schema.find_message(ACCOUNT).unwrap();
-    let mut reader = FromJson::new(schema, id, FromJsonOptions::default(), Limits::default());
+    let mut reader = FromJson::new(schema, id, FromJsonOptions::default(), ProtobufLimits::default());
     reader.convert(json.as_bytes()).unwrap().to_vec()
 }
 
 fn json(message: &[u8]) -> String {
     let schema = schema();
     let id = schema.find_message(ACCOUNT).unwrap();
-    let mut writer = ToJson::new(schema, id, ToJsonOptions::default(), Limits::default());
+    let mut writer = ToJson::new(schema, id, ToJsonOptions::default(), ProtobufLimits::default());
     String::from_utf8(writer.convert(message).unwrap().to_vec()).unwrap()
 }
 
@@ -52,13 +54,19 @@ fn frame(message: &[u8]) -> Vec<u8> {
 }
 
 /// A call with a method of the service.
-fn call(method: &str) -> Stage {
-    Stage::request(&format!(
+fn call(method: &str) -> TestExchange {
+    TestExchange::request(&format!(
         "POST /accounts.v1.Accounts/{method} HTTP/1.1\nhost: a\ncontent-type: application/grpc\ntransfer-encoding: chunked"
     ))
 }
 
-fn enter(stage: &mut Stage, library: &dyn Library, phase: Phase, piece: &[u8], is_end: bool) -> Said {
+fn enter(
+    stage: &mut TestExchange,
+    library: &dyn FilterLibrary,
+    phase: Phase,
+    piece: &[u8],
+    is_end: bool,
+) -> TestFilterResult {
     stage.body = piece.to_vec();
     stage.is_end = is_end;
     stage.enter(library, phase)
@@ -66,8 +74,8 @@ fn enter(stage: &mut Stage, library: &dyn Library, phase: Phase, piece: &[u8], i
 
 /// What goes on of a body that comes in pieces of `step` bytes, and what was said of the last.
 fn passed(
-    stage: &mut Stage,
-    library: &dyn Library,
+    stage: &mut TestExchange,
+    library: &dyn FilterLibrary,
     phase: Phase,
     body: &[u8],
     step: usize,
@@ -81,7 +89,7 @@ fn passed(
         let mut edits = EditLog::new();
         verdict = stage.run(library, phase, &mut edits).0;
         for record in edits.records() {
-            if let Edit::BodySet(body) = record.unwrap().edit {
+            if let FilterEdit::BodySet(body) = record.unwrap().edit {
                 out.extend_from_slice(body);
             }
         }
@@ -90,7 +98,7 @@ fn passed(
 }
 
 #[track_caller]
-fn assert_has(said: &Said, edit: &str) {
+fn assert_has(said: &TestFilterResult, edit: &str) {
     assert!(said.edits.iter().any(|own| own == edit), "{edit}: {said:?}");
 }
 
@@ -182,8 +190,9 @@ fn what_nothing_is_done_to_passes_unread() {
     let said = enter(&mut stage, &*library, Phase::RequestBody, b"\xff\xff", true);
     assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0));
     for kind in ["text/html", "application/json"] {
-        let mut stage =
-            Stage::request(&format!("POST / HTTP/1.1\nhost: a\ncontent-type: {kind}\ncontent-length: 1"));
+        let mut stage = TestExchange::request(&format!(
+            "POST / HTTP/1.1\nhost: a\ncontent-type: {kind}\ncontent-length: 1"
+        ));
         let said = stage.enter(&*library, Phase::RequestHead);
         assert_eq!((said.verdict, said.edits.len(), stage.state), (Verdict::Continue, 0, 0), "{kind}");
         assert_eq!(enter(&mut stage, &*library, Phase::RequestBody, b"x", true).edits.len(), 0);
@@ -209,18 +218,18 @@ fn what_cannot_be_looked_into_is_refused_or_passes() {
     let (refusing, passing) = (made(|_| {}), made(|config| config.unknown = Unreadable::Pass));
     for (line, kind) in heads {
         let head = format!("{line} HTTP/1.1\nhost: a\ncontent-type: {kind}\ntransfer-encoding: chunked");
-        let said = Stage::request(&head).enter(&*refusing, Phase::RequestHead);
+        let said = TestExchange::request(&head).enter(&*refusing, Phase::RequestHead);
         assert_has(&said, "reply 415 redact");
         assert_has(&said, "grpc 12");
-        let mut stage = Stage::request(&head);
+        let mut stage = TestExchange::request(&head);
         assert_eq!(stage.enter(&*passing, Phase::RequestHead).verdict, Verdict::Continue);
         let said = enter(&mut stage, &*passing, Phase::RequestBody, b"\xff", true);
         assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0), "{line} {kind}");
     }
     let gzip = "POST /accounts.v1.Accounts/CreateAccount HTTP/1.1\nhost: a\ncontent-type: application/proto\ncontent-encoding: gzip\ncontent-length: 1";
-    assert_has(&Stage::request(gzip).enter(&*refusing, Phase::RequestHead), "reply 415 redact");
+    assert_has(&TestExchange::request(gzip).enter(&*refusing, Phase::RequestHead), "reply 415 redact");
     let passing = made(|config| config.compressed = Unreadable::Pass);
-    assert_eq!(Stage::request(gzip).enter(&*passing, Phase::RequestHead).verdict, Verdict::Continue);
+    assert_eq!(TestExchange::request(gzip).enter(&*passing, Phase::RequestHead).verdict, Verdict::Continue);
     // Between compressed messages, the others are redacted.
     let squeezed = [&Frames::head(2, true)[..], b"zz"].concat();
     let body = [squeezed.clone(), frame(&message(r#"{"password":"x"}"#)), squeezed.clone()].concat();
@@ -278,7 +287,7 @@ fn a_body_can_be_a_message() {
         config.request_message = Some(ACCOUNT.into());
         config.directions = Directions::Requests;
     });
-    let mut stage = Stage::request(
+    let mut stage = TestExchange::request(
         "POST /any HTTP/1.1\nhost: a\ncontent-type: application/x-protobuf;v=1\ncontent-length: 9",
     );
     let said = stage.enter(&*library, Phase::RequestHead);
@@ -294,7 +303,7 @@ fn what_is_in_an_any_is_left_out() {
     let library = made(|_| {});
     let body =
         message(r#"{"more":{"@type":"type.googleapis.com/accounts.v1.Card","number":"4111","brand":"v"}}"#);
-    let through = |library: &dyn Library| {
+    let through = |library: &dyn FilterLibrary| {
         let mut stage = call("ImportAccounts");
         let _ = stage.enter(library, Phase::RequestHead);
         passed(&mut stage, library, Phase::RequestBody, &frame(&body), 1000).0
@@ -350,7 +359,7 @@ fn mutated_messages_are_refused_or_redacted_for_good() {
     let schema = schema();
     let mut config = RedactConfig::new("accounts.binpb".into());
     config.options = EVERY_OPTION.map(Into::into).to_vec();
-    let policy = Policy::new(&schema, &config).unwrap();
+    let policy = RedactPolicy::new(&schema, &config).unwrap();
     let program = policy.program(schema.find_message(ACCOUNT).unwrap()).unwrap();
     let redact = |bytes: &[u8], step: usize| {
         let mut body = RedactedBody::new(program, true, Compressed::Refuse, 1 << 20);
@@ -359,7 +368,7 @@ fn mutated_messages_are_refused_or_redacted_for_good() {
         for (index, piece) in bytes.chunks(step).enumerate() {
             body.push(piece, index + 1 == pieces, &mut out)?;
         }
-        Ok::<_, eddy_protobuf::Fault>(out)
+        Ok::<_, eddy_protobuf::ProtobufError>(out)
     };
     let sound = frame(&message(WHOLE));
     let mut state = 7_u64;

@@ -2,8 +2,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
 
-use super::support::Stage;
-use crate::builtin::{Client, ClientConfig, IpBlock};
+use super::support::TestExchange;
+use crate::builtin::{ClientAddress, ClientConfig, IpBlock};
 use crate::phase::Phase;
 
 fn block(text: &str) -> IpBlock {
@@ -46,16 +46,16 @@ proptest! {
     }
 }
 
-fn check_client(peer: &str, forwarded: &str, position: u8, expected: Client) {
+fn check_client(peer: &str, forwarded: &str, position: u8, expected: ClientAddress) {
     let config =
         ClientConfig { forwarded_position: position, trusted: vec![block("10.0.0.0/8"), block("::1/128")] };
-    let stage = Stage::request(&format!("GET / HTTP/1.1\nhost: a\n{forwarded}")).from(peer);
+    let stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\n{forwarded}")).from(peer);
     assert_eq!(config.client(&stage.view(Phase::RequestHead)), expected, "{peer} {forwarded} {position}");
 }
 
 #[test]
 fn a_trusted_peer_tells_whose_address_counts() {
-    let ip = |text: &str| Client::Ip(text.parse::<IpAddr>().unwrap());
+    let ip = |text: &str| ClientAddress::Ip(text.parse::<IpAddr>().unwrap());
     let three = "x-forwarded-for: 1.1.1.1, 2.2.2.2\nX-Forwarded-For:3.3.3.3";
     check_client("10.0.0.1", three, 1, ip("3.3.3.3"));
     check_client("10.0.0.1", three, 2, ip("2.2.2.2"));
@@ -66,9 +66,9 @@ fn a_trusted_peer_tells_whose_address_counts() {
     check_client("::1", "x-forwarded-for: [2001:db8::1]:4711", 1, ip("2001:db8::1"));
     check_client("::1", "x-forwarded-for: 3.3.3.3:80", 1, ip("3.3.3.3"));
     check_client("unix", three, 1, ip("3.3.3.3"));
-    check_client("unix", "", 1, Client::Unix);
+    check_client("unix", "", 1, ClientAddress::Unix);
     for text in ["unknown", "", "1.1.1", "[::1]x", "3.3.3.3:x", "a, "] {
-        check_client("10.0.0.1", &format!("x-forwarded-for: {text}"), 1, Client::Unreadable);
+        check_client("10.0.0.1", &format!("x-forwarded-for: {text}"), 1, ClientAddress::Unreadable);
     }
     check_client("::ffff:192.0.2.7", three, 0, ip("192.0.2.7"));
 }

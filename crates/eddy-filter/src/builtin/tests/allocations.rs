@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use super::support::{Stage, made};
+use super::support::{TestExchange, made};
 use crate::builtin::{
     Abort, BasicAuthConfig, BodyLimitConfig, BuiltinConfig, ClientConfig, CorsConfig, FaultConfig,
     FieldRules, HeadersConfig, IpAccessConfig, IpBlock, OriginPattern, PasswordForm, RateFields, RateKey,
-    RateLimitConfig, RequestIdConfig, Share, Template,
+    RateLimitConfig, RequestFraction, RequestIdConfig, TemplateString,
 };
 use crate::edit::EditLog;
 use crate::phase::Phase;
@@ -13,8 +13,8 @@ use crate::phase::Phase;
 fn kinds() -> Vec<BuiltinConfig> {
     let rules = |text: &str| FieldRules {
         remove: vec!["x-old".into()],
-        set: vec![("x-new".into(), Template::parse(text).unwrap())],
-        add: vec![("x-more".into(), Template::parse(text).unwrap())],
+        set: vec![("x-new".into(), TemplateString::parse(text).unwrap())],
+        add: vec![("x-more".into(), TemplateString::parse(text).unwrap())],
     };
     let origins = ["https://*.example.com", "~https://[a-z]+\\.test"];
     let rate = |key| {
@@ -60,7 +60,7 @@ fn kinds() -> Vec<BuiltinConfig> {
         }),
         BuiltinConfig::Fault(FaultConfig {
             delay: None,
-            abort: Some(Abort { status: 503, share: Share(500_000) }),
+            abort: Some(Abort { status: 503, share: RequestFraction(500_000) }),
             conditions: Vec::new(),
         }),
     ]
@@ -80,7 +80,8 @@ fn a_request_allocates_nothing() {
         let (library, info) = made(&config);
         let mut edits = EditLog::new();
         let mut stages = heads.clone().map(|head| {
-            Stage::request(&head).response("HTTP/1.1 200 OK\nvary: accept\naccess-control-allow-origin: *")
+            TestExchange::request(&head)
+                .response("HTTP/1.1 200 OK\nvary: accept\naccess-control-allow-origin: *")
         });
         let mut round = |now_ms: u64| {
             for stage in &mut stages {

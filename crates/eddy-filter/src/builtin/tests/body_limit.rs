@@ -1,4 +1,4 @@
-use super::support::{Stage, made};
+use super::support::{TestExchange, made};
 use crate::builtin::{BodyLimitConfig, BuiltinConfig};
 use crate::phase::{Phase, Verdict};
 
@@ -20,11 +20,11 @@ fn a_request_is_refused_by_its_length_or_when_it_has_grown() {
     let (library, _) = made(&filter(Some(100), None));
     let head = |length: &str| {
         let head = format!("POST / HTTP/1.1\nhost: a\ncontent-length: {length}");
-        Stage::request(&head).enter(&*library, Phase::RequestHead)
+        TestExchange::request(&head).enter(&*library, Phase::RequestHead)
     };
     assert_eq!(head("100").verdict, Verdict::Continue);
     assert_eq!(head("101").edits, ["reply 413 body_limit", "grpc 8"]);
-    let mut stage = Stage::request("POST / HTTP/1.1\nhost: a\ntransfer-encoding: chunked");
+    let mut stage = TestExchange::request("POST / HTTP/1.1\nhost: a\ntransfer-encoding: chunked");
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Continue);
     for (bytes, verdict) in [(60, Verdict::Continue), (100, Verdict::Continue), (101, Verdict::Reply)] {
         stage.bytes_so_far = bytes;
@@ -40,7 +40,7 @@ fn a_request_is_refused_by_its_length_or_when_it_has_grown() {
 fn a_response_is_refused_before_it_begins_else_cut_off() {
     let (library, _) = made(&filter(None, Some(100)));
     let mut stage =
-        Stage::request("GET / HTTP/1.1\nhost: a").response("HTTP/1.1 200 OK\ncontent-length: 101");
+        TestExchange::request("GET / HTTP/1.1\nhost: a").response("HTTP/1.1 200 OK\ncontent-length: 101");
     assert_eq!(stage.enter(&*library, Phase::ResponseHead).edits, ["reply 502 body_limit", "grpc 8"]);
     stage.is_end = true;
     assert_eq!(stage.enter(&*library, Phase::ResponseHead).verdict, Verdict::Continue);

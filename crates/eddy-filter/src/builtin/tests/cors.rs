@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::support::{Said, Stage, made};
+use super::support::{TestExchange, TestFilterResult, made};
 use crate::builtin::{BuiltinConfig, CorsConfig, Listed, OriginPattern};
 use crate::phase::{Phase, Verdict};
 
@@ -13,17 +13,17 @@ fn names(names: &[&str]) -> Listed {
     Listed::Names(names.iter().map(|name| (*name).into()).collect())
 }
 
-fn preflight(config: &CorsConfig, origin: &str, fields: &str) -> Said {
+fn preflight(config: &CorsConfig, origin: &str, fields: &str) -> TestFilterResult {
     let (library, _) = made(&BuiltinConfig::Cors(config.clone()));
     let head = format!(
         "OPTIONS /x HTTP/1.1\nhost: a\norigin: {origin}\naccess-control-request-method: PUT\n{fields}"
     );
-    Stage::request(&head).enter(&*library, Phase::RequestHead)
+    TestExchange::request(&head).enter(&*library, Phase::RequestHead)
 }
 
 fn response(config: &CorsConfig, request: &str, response: &str) -> Vec<String> {
     let (library, _) = made(&BuiltinConfig::Cors(config.clone()));
-    let mut stage = Stage::request(&format!("GET / HTTP/1.1\nhost: a\n{request}"))
+    let mut stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\n{request}"))
         .response(&format!("HTTP/1.1 200 OK\n{response}"));
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Continue);
     stage.enter(&*library, Phase::ResponseHead).edits
@@ -77,7 +77,7 @@ fn other_requests_go_on() {
         "OPTIONS / HTTP/1.1\nhost: a\naccess-control-request-method: PUT",
         "GET / HTTP/1.1\nhost: a\norigin: https://a.test\naccess-control-request-method: PUT",
     ] {
-        let verdict = Stage::request(head).enter(&*library, Phase::RequestHead).verdict;
+        let verdict = TestExchange::request(head).enter(&*library, Phase::RequestHead).verdict;
         assert_eq!(verdict, Verdict::Continue, "{head}");
     }
 }

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use super::support::{Said, Stage, made};
-use crate::builtin::{Abort, BuiltinConfig, Delay, FaultConfig, FieldCondition, Share};
+use super::support::{TestExchange, TestFilterResult, made};
+use crate::builtin::{Abort, BuiltinConfig, Delay, FaultConfig, FieldCondition, RequestFraction};
 use crate::phase::{Phase, Verdict};
 
-fn enter(config: &FaultConfig, fields: &str, entropy: [u64; 2]) -> Said {
+fn enter(config: &FaultConfig, fields: &str, entropy: [u64; 2]) -> TestFilterResult {
     let (library, _) = made(&BuiltinConfig::Fault(config.clone()));
-    let mut stage = Stage::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}"));
+    let mut stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}"));
     stage.entropy = entropy;
     stage.enter(&*library, Phase::RequestHead)
 }
@@ -14,11 +14,12 @@ fn enter(config: &FaultConfig, fields: &str, entropy: [u64; 2]) -> Said {
 #[test]
 fn so_many_are_refused_and_delayed() {
     let config = FaultConfig {
-        delay: Some(Delay { time: Duration::from_millis(250), share: Share(500_000) }),
-        abort: Some(Abort { status: 503, share: Share(100_000) }),
+        delay: Some(Delay { time: Duration::from_millis(250), share: RequestFraction(500_000) }),
+        abort: Some(Abort { status: 503, share: RequestFraction(100_000) }),
         conditions: Vec::new(),
     };
-    let said: Vec<Said> = (0..4000_u64).map(|number| enter(&config, "", [number, !number])).collect();
+    let said: Vec<TestFilterResult> =
+        (0..4000_u64).map(|number| enter(&config, "", [number, !number])).collect();
     let aborted = said.iter().filter(|said| said.verdict == Verdict::Reply).count();
     let delayed = said.iter().filter(|said| said.verdict == Verdict::Pause).count();
     assert!((300..500).contains(&aborted), "{aborted}");
@@ -30,8 +31,8 @@ fn so_many_are_refused_and_delayed() {
 #[test]
 fn who_is_refused_does_not_wait_before() {
     let config = FaultConfig {
-        delay: Some(Delay { time: Duration::from_millis(250), share: Share(1_000_000) }),
-        abort: Some(Abort { status: 503, share: Share(1_000_000) }),
+        delay: Some(Delay { time: Duration::from_millis(250), share: RequestFraction(1_000_000) }),
+        abort: Some(Abort { status: 503, share: RequestFraction(1_000_000) }),
         conditions: Vec::new(),
     };
     let said = enter(&config, "", [1, 2]);
@@ -44,7 +45,7 @@ fn all_conditions_must_hold() {
         |name: &str, value: Option<&str>| FieldCondition { name: name.into(), value: value.map(Into::into) };
     let config = FaultConfig {
         delay: None,
-        abort: Some(Abort { status: 500, share: Share(1_000_000) }),
+        abort: Some(Abort { status: 500, share: RequestFraction(1_000_000) }),
         conditions: vec![condition("x-fault", Some("yes")), condition("x-any", None)],
     };
     let is_meant = |fields: &str| enter(&config, fields, [0, 0]).verdict == Verdict::Reply;

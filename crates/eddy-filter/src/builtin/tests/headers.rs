@@ -1,10 +1,10 @@
-use super::support::{Stage, made};
-use crate::builtin::{BuiltinConfig, FieldRules, HeadersConfig, Template};
+use super::support::{TestExchange, made};
+use crate::builtin::{BuiltinConfig, FieldRules, HeadersConfig, TemplateString};
 use crate::phase::Phase;
 
 fn rules(remove: &[&str], set: &[(&str, &str)], add: &[(&str, &str)]) -> FieldRules {
     let rendered = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(name, text)| ((*name).into(), Template::parse(text).unwrap())).collect()
+        pairs.iter().map(|(name, text)| ((*name).into(), TemplateString::parse(text).unwrap())).collect()
     };
     FieldRules {
         remove: remove.iter().map(|name| (*name).into()).collect(),
@@ -25,7 +25,7 @@ fn fields_are_removed_set_and_added() {
     };
     let (library, info) = made(&BuiltinConfig::Headers(config));
     assert!(info.interest.has(Phase::RequestHead) && info.interest.has(Phase::ResponseHead));
-    let mut stage = Stage::request("GET /a?b HTTP/1.1\nhost: a").response("HTTP/1.1 204 No Content");
+    let mut stage = TestExchange::request("GET /a?b HTTP/1.1\nhost: a").response("HTTP/1.1 204 No Content");
     let edits = stage.enter(&*library, Phase::RequestHead).edits;
     assert_eq!(edits, ["remove x-old", "set x-peer: 192.0.2.1", "remove x-none", "add x-more: GET /a"]);
     let edits = stage.enter(&*library, Phase::ResponseHead).edits;

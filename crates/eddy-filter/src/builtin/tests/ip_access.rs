@@ -1,4 +1,4 @@
-use super::support::{Stage, made};
+use super::support::{TestExchange, made};
 use crate::builtin::{BuiltinConfig, ClientConfig, IpAccessConfig, IpBlock};
 use crate::phase::{Phase, Verdict};
 
@@ -12,7 +12,8 @@ fn check(deny: &[&str], allow: &[&str], peer: &str, expected: bool) {
     let config = IpAccessConfig { deny: blocks(deny), allow: blocks(allow), client: ClientConfig::default() };
     let (library, info) = made(&BuiltinConfig::IpAccess(config));
     assert!(info.interest.has(Phase::RequestHead) && !info.interest.has(Phase::ResponseHead));
-    let said = Stage::request("GET / HTTP/1.1\nhost: a").from(peer).enter(&*library, Phase::RequestHead);
+    let said =
+        TestExchange::request("GET / HTTP/1.1\nhost: a").from(peer).enter(&*library, Phase::RequestHead);
     let is_let_in = said.verdict == Verdict::Continue;
     assert_eq!(is_let_in, expected, "{deny:?} {allow:?} {peer}");
     assert_eq!(said.edits, if is_let_in { vec![] } else { vec!["reply 403 ip_access", "grpc 7"] });
@@ -36,7 +37,7 @@ fn who_tells_no_address_is_refused() {
     let (library, _) = made(&BuiltinConfig::IpAccess(config));
     let enter = |forwarded: &str| {
         let head = format!("GET / HTTP/1.1\nhost: a\nx-forwarded-for: {forwarded}");
-        Stage::request(&head).from("10.0.0.1").enter(&*library, Phase::RequestHead).verdict
+        TestExchange::request(&head).from("10.0.0.1").enter(&*library, Phase::RequestHead).verdict
     };
     assert_eq!(enter("198.51.100.1"), Verdict::Continue);
     assert_eq!(enter("192.0.2.1"), Verdict::Reply);

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use super::support::{Stage, made};
+use super::support::{TestExchange, made};
 use crate::builtin::{BuiltinConfig, IdFormat, IpBlock, RequestIdConfig};
 use crate::phase::{Phase, Verdict};
 
@@ -13,7 +13,7 @@ fn config() -> RequestIdConfig {
 
 fn new_id(format: IdFormat, entropy: [u64; 2]) -> String {
     let (library, _) = made(&BuiltinConfig::RequestId(RequestIdConfig { format, ..config() }));
-    let mut stage = Stage::request("GET / HTTP/1.1\nhost: a\nx-request-id: claimed");
+    let mut stage = TestExchange::request("GET / HTTP/1.1\nhost: a\nx-request-id: claimed");
     stage.entropy = entropy;
     let said = stage.enter(&*library, Phase::RequestHead);
     assert_eq!(said.verdict, Verdict::Continue);
@@ -43,7 +43,7 @@ fn ids_have_their_form() {
 fn only_a_trusted_peer_keeps_its_id() {
     let (library, _) = made(&BuiltinConfig::RequestId(config()));
     let enter = |peer: &str, fields: &str| {
-        let mut stage = Stage::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}")).from(peer);
+        let mut stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}")).from(peer);
         stage.enter(&*library, Phase::RequestHead).edits.is_empty()
     };
     assert!(enter("10.1.2.3", "x-request-id: abc-1"));
@@ -62,6 +62,7 @@ fn the_client_is_told_if_asked() {
     drop(library);
     let (library, info) = made(&BuiltinConfig::RequestId(RequestIdConfig { is_told: true, ..config() }));
     assert!(info.interest.has(Phase::ResponseHead));
-    let mut stage = Stage::request("GET / HTTP/1.1\nhost: a\nx-request-id: abc").response("HTTP/1.1 200 OK");
+    let mut stage =
+        TestExchange::request("GET / HTTP/1.1\nhost: a\nx-request-id: abc").response("HTTP/1.1 200 OK");
     assert_eq!(stage.enter(&*library, Phase::ResponseHead).edits, ["set x-request-id: abc"]);
 }

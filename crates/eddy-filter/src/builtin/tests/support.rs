@@ -10,22 +10,22 @@ use std::time::Duration;
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
 
 use crate::builtin::{BuiltinConfig, BuiltinContext, Services, make};
-use crate::call::{Call, Step};
-use crate::edit::{Edit, EditLog};
-use crate::filter::{FilterInfo, Library};
+use crate::call::{FilterInvocation, LibraryCall};
+use crate::edit::{EditLog, FilterEdit};
+use crate::filter::{FilterInfo, FilterLibrary};
 use crate::handle::Handle;
-use crate::host::{Host, HostError, Level};
-use crate::metadata::Metadata;
+use crate::host::{FilterLogLevel, HostApi, HostError};
+use crate::metadata::DynamicMetadata;
 use crate::metric::MetricRegistry;
 use crate::phase::{Phase, Verdict};
-use crate::view::{About, RequestView, ResponseView, View};
+use crate::view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};
 
 /// An exchange to be shown to filters.
-pub(crate) struct Stage {
+pub(crate) struct TestExchange {
     pub(crate) now_ms: u64,
     pub(crate) entropy: [u64; 2],
     pub(crate) peer: Option<IpAddr>,
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: DynamicMetadata,
     pub(crate) is_end: bool,
     pub(crate) is_local: bool,
     pub(crate) worker: u16,
@@ -41,13 +41,13 @@ pub(crate) struct Stage {
 
 /// What a filter said.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct TestFilterResult {
     pub(crate) verdict: Verdict,
     pub(crate) edits: Vec<String>,
     pub(crate) wait_ms: u32,
 }
 
-impl Stage {
+impl TestExchange {
     /// A request; its lines end with LF here.
     pub(crate) fn request(text: &str) -> Self {
         let bytes = format!("{}\n\n", text.trim()).replace('\n', "\r\n").into_bytes();
@@ -57,7 +57,7 @@ impl Stage {
             now_ms: 1_000_000,
             entropy: [3, 5],
             peer: Some("192.0.2.1".parse().unwrap()),
-            metadata: Metadata::new(),
+            metadata: DynamicMetadata::new(),
             is_end: false,
             is_local: false,
             worker: 0,
@@ -89,18 +89,24 @@ impl Stage {
     }
 
     /// Shows the exchange to a filter.
-    pub(crate) fn enter(&mut self, library: &dyn Library, phase: Phase) -> Said {
+    pub(crate) fn enter(&mut self, library: &dyn FilterLibrary, phase: Phase) -> TestFilterResult {
         let mut edits = EditLog::new();
         let (verdict, wait_ms) = self.run(library, phase, &mut edits);
-        Said { verdict, edits: spell(&edits), wait_ms }
+        TestFilterResult { verdict, edits: spell(&edits), wait_ms }
     }
 
     /// Shows the exchange to a filter, which writes its changes into `edits`.
-    pub(crate) fn run(&mut self, library: &dyn Library, phase: Phase, edits: &mut EditLog) -> (Verdict, u32) {
+    pub(crate) fn run(
+        &mut self,
+        library: &dyn FilterLibrary,
+        phase: Phase,
+        edits: &mut EditLog,
+    ) -> (Verdict, u32) {
         let (verdict, wait_ms, state) = {
             let view = self.view(phase);
-            let mut steps = [Step { filter: 1, state: self.state, id: 9, ..Step::default() }];
-            let mut call = Call {
+            let mut steps =
+                [FilterInvocation { filter: 1, state: self.state, id: 9, ..FilterInvocation::default() }];
+            let mut call = LibraryCall {
                 worker: self.worker,
                 exchange: Handle::from_number(self.exchange),
                 turn: 7,
@@ -121,7 +127,7 @@ impl Stage {
         (verdict, wait_ms)
     }
 
-    pub(crate) fn view(&self, phase: Phase) -> View<'_> {
+    pub(crate) fn view(&self, phase: Phase) -> ExchangeView<'_> {
         let (head, bytes) = &self.request;
         let has_response = phase >= Phase::ResponseHead;
         let response = self.response.as_ref().filter(|_| has_response).map(|(head, bytes)| ResponseView {
@@ -129,7 +135,7 @@ impl Stage {
             status: head.status,
             is_local: self.is_local,
         });
-        View {
+        ExchangeView {
             phase,
             is_end: self.is_end,
             is_buffered: false,
@@ -145,7 +151,7 @@ impl Stage {
             response,
             trailers: self.trailers.as_ref().map_or_else(Fields::default, |(head, bytes)| head.fields(bytes)),
             body: &self.body,
-            about: About {
+            about: ExchangeInfo {
                 peer: b"192.0.2.1:4711",
                 peer_ip: self.peer,
                 local: b"198.51.100.1:80",
@@ -160,7 +166,7 @@ impl Stage {
                 entropy: self.entropy,
                 request_bytes: self.bytes_so_far,
                 response_bytes: self.bytes_so_far,
-                ..About::default()
+                ..ExchangeInfo::default()
             },
         }
     }
@@ -176,35 +182,35 @@ fn response_head(text: &str) -> (ResponseHead, Vec<u8>) {
 /// The changes of a log, one a line.
 pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let one = |edit: Edit<'_>| match edit {
-        Edit::Set { name, value } => format!("set {}: {}", text(name), text(value)),
-        Edit::Add { name, value } => format!("add {}: {}", text(name), text(value)),
-        Edit::Remove { name } => format!("remove {}", text(name)),
-        Edit::Reply { status, details, .. } => format!("reply {status} {}", text(details)),
-        Edit::ReplyField { name, value } => format!("reply field {}: {}", text(name), text(value)),
-        Edit::Metadata { space, key, value } => {
+    let one = |edit: FilterEdit<'_>| match edit {
+        FilterEdit::Set { name, value } => format!("set {}: {}", text(name), text(value)),
+        FilterEdit::Add { name, value } => format!("add {}: {}", text(name), text(value)),
+        FilterEdit::Remove { name } => format!("remove {}", text(name)),
+        FilterEdit::Reply { status, details, .. } => format!("reply {status} {}", text(details)),
+        FilterEdit::ReplyField { name, value } => format!("reply field {}: {}", text(name), text(value)),
+        FilterEdit::Metadata { space, key, value } => {
             format!("metadata {}/{} {}", text(space), text(key), text(value))
         }
-        Edit::ReplyGrpc(status) => format!("grpc {status}"),
-        Edit::Method(name) => format!("method {}", text(name)),
-        Edit::Target(target) => format!("target {}", text(target)),
-        Edit::Status(status) => format!("status {status}"),
-        Edit::BodySet(body) => format!("body {}", body.escape_ascii()),
-        Edit::Authority(_)
-        | Edit::BodyAppend(_)
-        | Edit::BodyPrepend(_)
-        | Edit::BodyDrain(_)
-        | Edit::ClearRoute
-        | Edit::Endpoint { .. }
-        | Edit::Fault(_)
-        | Edit::LimitFault { .. } => format!("{edit:?}"),
+        FilterEdit::ReplyGrpc(status) => format!("grpc {status}"),
+        FilterEdit::Method(name) => format!("method {}", text(name)),
+        FilterEdit::Target(target) => format!("target {}", text(target)),
+        FilterEdit::Status(status) => format!("status {status}"),
+        FilterEdit::BodySet(body) => format!("body {}", body.escape_ascii()),
+        FilterEdit::Authority(_)
+        | FilterEdit::BodyAppend(_)
+        | FilterEdit::BodyPrepend(_)
+        | FilterEdit::BodyDrain(_)
+        | FilterEdit::ClearRoute
+        | FilterEdit::Endpoint { .. }
+        | FilterEdit::Fault(_)
+        | FilterEdit::LimitFault { .. } => format!("{edit:?}"),
     };
     edits.records().map(|record| one(record.unwrap().edit)).collect()
 }
 
 /// A filter's answer to an exchange that it paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Resumed {
+pub(crate) struct ResumeRecord {
     pub(crate) exchange: u64,
     pub(crate) turn: u32,
     pub(crate) verdict: Verdict,
@@ -215,16 +221,16 @@ pub(crate) struct Resumed {
 pub(crate) struct TestHost {
     workers: usize,
     metrics: MetricRegistry,
-    resumed: Mutex<Vec<Resumed>>,
+    resumed: Mutex<Vec<ResumeRecord>>,
     changed: Condvar,
 }
 
 impl TestHost {
     /// Waits until so many exchanges were resumed.
-    pub(crate) fn resumed(&self, count: usize) -> Vec<Resumed> {
+    pub(crate) fn resumed(&self, count: usize) -> Vec<ResumeRecord> {
         let resumed = self.resumed.lock().unwrap();
         let limit = Duration::from_secs(60);
-        let few = |resumed: &mut Vec<Resumed>| resumed.len() < count;
+        let few = |resumed: &mut Vec<ResumeRecord>| resumed.len() < count;
         let (resumed, late) = self.changed.wait_timeout_while(resumed, limit, few).unwrap();
         assert!(!late.timed_out(), "{} of {count} were resumed", resumed.len());
         resumed.clone()
@@ -237,19 +243,19 @@ impl TestHost {
     }
 }
 
-impl Host for TestHost {
+impl HostApi for TestHost {
     fn workers(&self) -> usize {
         self.workers
     }
 
-    fn level(&self) -> Level {
-        Level::Info
+    fn level(&self) -> FilterLogLevel {
+        FilterLogLevel::Info
     }
 
     fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
         let mut log = EditLog::new();
         log.append(edits).unwrap();
-        let resumed = Resumed { exchange: exchange.number(), turn, verdict, edits: spell(&log) };
+        let resumed = ResumeRecord { exchange: exchange.number(), turn, verdict, edits: spell(&log) };
         self.resumed.lock().unwrap().push(resumed);
         self.changed.notify_all();
         Ok(())
@@ -299,7 +305,7 @@ pub(crate) fn context(workers: usize, services: TestServices) -> (BuiltinContext
     });
     let context = BuiltinContext {
         id: 9,
-        host: Arc::clone(&host) as Arc<dyn Host>,
+        host: Arc::clone(&host) as Arc<dyn HostApi>,
         services: Arc::new(services),
         seed: [11, 22, 33, 44],
     };
@@ -307,6 +313,6 @@ pub(crate) fn context(workers: usize, services: TestServices) -> (BuiltinContext
 }
 
 /// A filter on a host with one worker.
-pub(crate) fn made(config: &BuiltinConfig) -> (Arc<dyn Library>, FilterInfo) {
+pub(crate) fn made(config: &BuiltinConfig) -> (Arc<dyn FilterLibrary>, FilterInfo) {
     make(config, &context(1, TestServices::default()).0).unwrap()
 }

@@ -1,16 +1,16 @@
 use proptest::prelude::*;
 
-use super::support::Stage;
+use super::support::TestExchange;
 use crate::builtin::scratch::Scratch;
-use crate::builtin::{Template, TemplateError};
+use crate::builtin::{TemplateError, TemplateString};
 use crate::phase::Phase;
 
 fn render(text: &str, metadata: &str) -> Vec<u8> {
-    let mut stage = Stage::request("PUT /a/b?c=d HTTP/1.1\nHost: example.com\nX-One: 1\nx-one: 2")
+    let mut stage = TestExchange::request("PUT /a/b?c=d HTTP/1.1\nHost: example.com\nX-One: 1\nx-one: 2")
         .response("HTTP/1.1 418 Teapot\nx-two: zwei");
     stage.metadata.set(b"auth", b"user", metadata.as_bytes()).unwrap();
     let mut scratch = Scratch::new();
-    Template::parse(text).unwrap().render(&stage.view(Phase::ResponseHead), &mut scratch);
+    TemplateString::parse(text).unwrap().render(&stage.view(Phase::ResponseHead), &mut scratch);
     scratch.bytes().to_vec()
 }
 
@@ -49,7 +49,7 @@ fn metadata_can_split_no_message() {
 
 #[test]
 fn what_means_nothing_is_refused() {
-    let check = |text: &str, expected: TemplateError| assert_eq!(Template::parse(text), Err(expected));
+    let check = |text: &str, expected: TemplateError| assert_eq!(TemplateString::parse(text), Err(expected));
     check("a$", TemplateError::LoneDollar);
     check("$x", TemplateError::LoneDollar);
     check("${peer", TemplateError::Open);
@@ -57,8 +57,8 @@ fn what_means_nothing_is_refused() {
     for name in ["", "Peer", "header.", "header.a b", "response.", "metadata.a", "metadata..b", "x.y"] {
         check(&format!("${{{name}}}"), TemplateError::Unknown { name: name.to_owned() });
     }
-    assert!(Template::parse("${status}").unwrap().needs_response());
-    assert!(!Template::parse("${peer}").unwrap().needs_response());
+    assert!(TemplateString::parse("${status}").unwrap().needs_response());
+    assert!(!TemplateString::parse("${peer}").unwrap().needs_response());
 }
 
 proptest! {
@@ -70,6 +70,6 @@ proptest! {
 
     #[test]
     fn any_text_is_read_or_refused(text in "[${}a-z._ ]{0,40}") {
-        let _ = Template::parse(&text);
+        let _ = TemplateString::parse(&text);
     }
 }

@@ -15,7 +15,7 @@ use super::limits::REFUSED_BYTES;
 /// Atomic because the handler interrupts the thread anywhere; no other thread sees any of this, so that the compiler's
 /// order is the only one that counts.
 #[derive(Debug)]
-struct Budget {
+struct CpuBudget {
     /// Grows by one at each entry and each return: odd while the thread is inside.
     turn: AtomicU64,
     /// What this entry may use.
@@ -32,16 +32,16 @@ struct Budget {
 }
 
 thread_local! {
-    static BUDGET: Budget = const { Budget::new() };
+    static BUDGET: CpuBudget = const { CpuBudget::new() };
 }
 
 /// One entry; ends when it is dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct CpuBudgetGuard {
     state: *mut lua_State,
 }
 
-impl Turn {
+impl CpuBudgetGuard {
     /// Says that this thread is about to enter the machine.
     ///
     /// # Panics
@@ -70,7 +70,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for CpuBudgetGuard {
     #[inline]
     fn drop(&mut self) {
         let is_over = BUDGET.with(|budget| {
@@ -106,10 +106,10 @@ fn stack_place() -> usize {
 
 /// Looks at the time; the handler of the alarm. Does only what a handler may.
 pub(super) fn handle_alarm() {
-    BUDGET.with(Budget::look);
+    BUDGET.with(CpuBudget::look);
 }
 
-impl Budget {
+impl CpuBudget {
     const fn new() -> Self {
         Self {
             turn: AtomicU64::new(0),

@@ -6,7 +6,7 @@ use std::slice;
 
 use mlua_sys::{self as ffi, lua_State};
 
-use super::budget::{self, Turn};
+use super::budget::{self, CpuBudgetGuard};
 use super::library::{self, HOST_GLOBALS};
 use super::{Account, VmFault, VmLimits};
 
@@ -100,7 +100,7 @@ impl Vm {
         thread: *mut lua_State,
         run: impl FnOnce(*mut lua_State) -> c_int,
     ) -> Result<c_int, VmFault> {
-        let turn = Turn::begin(self.state(), self.cpu_nanos);
+        let turn = CpuBudgetGuard::begin(self.state(), self.cpu_nanos);
         let status = run(thread);
         let is_over = budget::is_over();
         drop(turn);

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use eddy_filter::Ended;
+use eddy_filter::EndedExchange;
 use eddy_http::{Field, Span};
 
 /// `EDDY_ABI`.
@@ -12,7 +12,7 @@ pub(crate) const ABI: u32 = 1;
 /// `eddy_text`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Text {
+pub(crate) struct NativeText {
     pub(crate) data: *const u8,
     pub(crate) len: usize,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Text {
 /// `eddy_head`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Head {
+pub(crate) struct NativeHead {
     pub(crate) bytes: *const u8,
     pub(crate) fields: *const Field,
     pub(crate) bytes_len: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Head {
 /// `eddy_step`.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct Step {
+pub(crate) struct NativeStep {
     pub(crate) filter: u64,
     pub(crate) config: u64,
     pub(crate) state: u64,
@@ -45,25 +45,25 @@ pub(crate) struct Step {
 /// `eddy_pair`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Pair {
-    pub(crate) space: Text,
-    pub(crate) key: Text,
-    pub(crate) value: Text,
+pub(crate) struct NativePair {
+    pub(crate) space: NativeText,
+    pub(crate) key: NativeText,
+    pub(crate) value: NativeText,
 }
 
 /// `eddy_about`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct About {
-    pub(crate) peer: Text,
-    pub(crate) local: Text,
-    pub(crate) listener: Text,
-    pub(crate) rule: Text,
-    pub(crate) cluster: Text,
-    pub(crate) endpoint: Text,
-    pub(crate) request_id: Text,
-    pub(crate) details: Text,
-    pub(crate) metadata: *const Pair,
+pub(crate) struct NativeAbout {
+    pub(crate) peer: NativeText,
+    pub(crate) local: NativeText,
+    pub(crate) listener: NativeText,
+    pub(crate) rule: NativeText,
+    pub(crate) cluster: NativeText,
+    pub(crate) endpoint: NativeText,
+    pub(crate) request_id: NativeText,
+    pub(crate) details: NativeText,
+    pub(crate) metadata: *const NativePair,
     pub(crate) metadata_len: u64,
     pub(crate) started_unix_us: u64,
     pub(crate) duration_us: u64,
@@ -77,7 +77,7 @@ pub(crate) struct About {
 /// `eddy_call`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Call {
+pub(crate) struct NativeCall {
     pub(crate) abi: u32,
     pub(crate) size: u32,
     pub(crate) worker: u16,
@@ -89,20 +89,20 @@ pub(crate) struct Call {
     pub(crate) exchange: u64,
     pub(crate) turn: u32,
     pub(crate) steps_len: u32,
-    pub(crate) steps: *mut Step,
-    pub(crate) request: Head,
-    pub(crate) response: Head,
-    pub(crate) trailers: Head,
-    pub(crate) method_name: Text,
-    pub(crate) target: Text,
-    pub(crate) authority: Text,
-    pub(crate) scheme: Text,
-    pub(crate) body: Text,
-    pub(crate) about: *const About,
+    pub(crate) steps: *mut NativeStep,
+    pub(crate) request: NativeHead,
+    pub(crate) response: NativeHead,
+    pub(crate) trailers: NativeHead,
+    pub(crate) method_name: NativeText,
+    pub(crate) target: NativeText,
+    pub(crate) authority: NativeText,
+    pub(crate) scheme: NativeText,
+    pub(crate) body: NativeText,
+    pub(crate) about: *const NativeAbout,
     pub(crate) edits: *mut u8,
     pub(crate) edits_cap: u32,
     pub(crate) edits_len: u32,
-    pub(crate) ended: *const Ended,
+    pub(crate) ended: *const EndedExchange,
     pub(crate) ended_len: u32,
     pub(crate) stopped: u32,
     pub(crate) current: *mut u32,
@@ -131,33 +131,33 @@ pub(crate) struct MetricCells {
 /// `eddy_outbound`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Outbound {
+pub(crate) struct NativeOutbound {
     pub(crate) size: u32,
     pub(crate) filter: u32,
     pub(crate) token: u64,
     pub(crate) exchange: u64,
-    pub(crate) cluster: Text,
-    pub(crate) method: Text,
-    pub(crate) target: Text,
-    pub(crate) authority: Text,
-    pub(crate) fields: *const Text,
+    pub(crate) cluster: NativeText,
+    pub(crate) method: NativeText,
+    pub(crate) target: NativeText,
+    pub(crate) authority: NativeText,
+    pub(crate) fields: *const NativeText,
     pub(crate) fields_len: u32,
     pub(crate) timeout_ms: u32,
-    pub(crate) body: Text,
+    pub(crate) body: NativeText,
 }
 
 /// `eddy_event`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Event {
+pub(crate) struct NativeEvent {
     pub(crate) size: u32,
     pub(crate) kind: u32,
     pub(crate) token: u64,
     pub(crate) filter: u32,
     pub(crate) worker: u16,
     pub(crate) status: u16,
-    pub(crate) head: Head,
-    pub(crate) body: Text,
+    pub(crate) head: NativeHead,
+    pub(crate) body: NativeText,
 }
 
 /// `eddy_host`.
@@ -169,11 +169,11 @@ pub(crate) struct HostTable {
     pub(crate) workers: u32,
     pub(crate) level: u32,
     pub(crate) resume: unsafe extern "C" fn(u64, u32, u32, *const u8, u32) -> i32,
-    pub(crate) edits_grow: unsafe extern "C" fn(*mut Call, u32) -> i32,
+    pub(crate) edits_grow: unsafe extern "C" fn(*mut NativeCall, u32) -> i32,
     pub(crate) log: unsafe extern "C" fn(u32, u32, *const u8, usize) -> i32,
     pub(crate) metric:
         unsafe extern "C" fn(u32, u32, *const u8, usize, *const u64, u32, *mut MetricCells) -> i32,
-    pub(crate) send: unsafe extern "C" fn(*const Outbound) -> i32,
+    pub(crate) send: unsafe extern "C" fn(*const NativeOutbound) -> i32,
     pub(crate) cancel: unsafe extern "C" fn(u32, u64) -> i32,
     pub(crate) memory_soft_bytes: u64,
 }
@@ -194,26 +194,27 @@ pub(crate) const FILTER_READS_BODY: u32 = 1;
 /// `eddy_library`, as read from a guest: any function may be missing.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Library {
+pub(crate) struct NativeLibraryTable {
     pub(crate) abi: u32,
     pub(crate) size: u32,
-    pub(crate) sdk: Text,
-    pub(crate) toolchain: Text,
-    pub(crate) filters: *const Text,
+    pub(crate) sdk: NativeText,
+    pub(crate) toolchain: NativeText,
+    pub(crate) filters: *const NativeText,
     pub(crate) filters_len: u64,
-    pub(crate) filter_new: Option<unsafe extern "C" fn(Text, Text, u32, *mut Info, *mut Text) -> i32>,
-    pub(crate) config_new: Option<unsafe extern "C" fn(u64, Text, *mut u64, *mut Text) -> i32>,
+    pub(crate) filter_new:
+        Option<unsafe extern "C" fn(NativeText, NativeText, u32, *mut Info, *mut NativeText) -> i32>,
+    pub(crate) config_new: Option<unsafe extern "C" fn(u64, NativeText, *mut u64, *mut NativeText) -> i32>,
     pub(crate) config_free: Option<unsafe extern "C" fn(u64, u64)>,
     pub(crate) filter_free: Option<unsafe extern "C" fn(u64)>,
-    pub(crate) run: Option<unsafe extern "C" fn(*mut Call)>,
-    pub(crate) event: Option<unsafe extern "C" fn(*const Event)>,
+    pub(crate) run: Option<unsafe extern "C" fn(*mut NativeCall)>,
+    pub(crate) event: Option<unsafe extern "C" fn(*const NativeEvent)>,
     pub(crate) stop: Option<unsafe extern "C" fn()>,
 }
 
 /// `eddy_library_open_fn`.
 pub(crate) type OpenFn = unsafe extern "C" fn(*const HostTable) -> *const c_void;
 
-impl Text {
+impl NativeText {
     /// No bytes.
     pub(crate) const EMPTY: Self = Self { data: ptr::null(), len: 0 };
 
@@ -224,7 +225,7 @@ impl Text {
     }
 }
 
-impl Head {
+impl NativeHead {
     /// No head.
     pub(crate) const EMPTY: Self =
         Self { bytes: ptr::null(), fields: ptr::null(), bytes_len: 0, fields_len: 0 };
@@ -236,7 +237,9 @@ const _: () = {
     assert!(size_of::<Field>() == 20 && align_of::<Field>() == 4);
     assert!(std::mem::offset_of!(Field, name) == 0 && std::mem::offset_of!(Field, value) == 8);
     assert!(std::mem::offset_of!(Field, id) == 16 && std::mem::offset_of!(Field, is_nominated) == 17);
-    assert!(size_of::<Ended>() == 24 && align_of::<Ended>() == 8);
-    assert!(std::mem::offset_of!(Ended, filter) == 0 && std::mem::offset_of!(Ended, state) == 8);
-    assert!(std::mem::offset_of!(Ended, reason) == 16);
+    assert!(size_of::<EndedExchange>() == 24 && align_of::<EndedExchange>() == 8);
+    assert!(
+        std::mem::offset_of!(EndedExchange, filter) == 0 && std::mem::offset_of!(EndedExchange, state) == 8
+    );
+    assert!(std::mem::offset_of!(EndedExchange, reason) == 16);
 };

@@ -4,13 +4,15 @@ use std::mem::offset_of;
 use std::path::Path;
 use std::process::Command;
 
-use eddy_filter::{EndReason, Ended, EventKind, HostError, Level, MetricKind, Phase, Verdict};
+use eddy_filter::{
+    EndReason, EndedExchange, EventKind, FilterLogLevel, HostError, MetricKind, Phase, Verdict,
+};
 use eddy_http::{Field, FieldId, Span};
 
 use super::*;
 
 /// Name in C and value here of everything that both sides must agree on.
-type Facts = Vec<(String, i64)>;
+type LayoutConstants = Vec<(String, i64)>;
 
 macro_rules! layout {
     ($facts:ident, $c:literal, $rust:ty, $($field:ident),*) => {
@@ -24,24 +26,37 @@ macro_rules! layout {
     };
 }
 
-fn push(facts: &mut Facts, name: &str, value: usize) {
+fn push(facts: &mut LayoutConstants, name: &str, value: usize) {
     facts.push((name.to_owned(), i64::try_from(value).unwrap()));
 }
 
-fn layouts() -> Facts {
-    let mut facts = Facts::new();
-    layout!(facts, "eddy_text", Text, data, len);
+fn layouts() -> LayoutConstants {
+    let mut facts = LayoutConstants::new();
+    layout!(facts, "eddy_text", NativeText, data, len);
     layout!(facts, "eddy_span", Span, start, end);
     layout!(facts, "eddy_field", Field, name, value, id);
     push(&mut facts, "offsetof(eddy_field, flags)", offset_of!(Field, is_nominated));
     push(&mut facts, "offsetof(eddy_field, reserved)", offset_of!(Field, is_own));
-    layout!(facts, "eddy_head", Head, bytes, fields, bytes_len, fields_len);
-    layout!(facts, "eddy_step", Step, filter, config, state, id, nanos, verdict, flags, reserved, reserved2);
-    layout!(facts, "eddy_pair", Pair, space, key, value);
+    layout!(facts, "eddy_head", NativeHead, bytes, fields, bytes_len, fields_len);
+    layout!(
+        facts,
+        "eddy_step",
+        NativeStep,
+        filter,
+        config,
+        state,
+        id,
+        nanos,
+        verdict,
+        flags,
+        reserved,
+        reserved2
+    );
+    layout!(facts, "eddy_pair", NativePair, space, key, value);
     layout!(
         facts,
         "eddy_about",
-        About,
+        NativeAbout,
         peer,
         local,
         listener,
@@ -59,11 +74,11 @@ fn layouts() -> Facts {
         response_bytes,
         attempts
     );
-    layout!(facts, "eddy_ended", Ended, filter, state, reason);
+    layout!(facts, "eddy_ended", EndedExchange, filter, state, reason);
     layout!(
         facts,
         "eddy_call",
-        Call,
+        NativeCall,
         abi,
         size,
         worker,
@@ -97,7 +112,7 @@ fn layouts() -> Facts {
     layout!(
         facts,
         "eddy_outbound",
-        Outbound,
+        NativeOutbound,
         size,
         filter,
         token,
@@ -111,7 +126,7 @@ fn layouts() -> Facts {
         timeout_ms,
         body
     );
-    layout!(facts, "eddy_event", Event, size, kind, token, filter, worker, status, head, body);
+    layout!(facts, "eddy_event", NativeEvent, size, kind, token, filter, worker, status, head, body);
     layout!(
         facts,
         "eddy_host",
@@ -132,7 +147,7 @@ fn layouts() -> Facts {
     layout!(
         facts,
         "eddy_library",
-        Library,
+        NativeLibraryTable,
         abi,
         size,
         sdk,
@@ -150,8 +165,8 @@ fn layouts() -> Facts {
     facts
 }
 
-fn numbers() -> Facts {
-    let mut facts = Facts::new();
+fn numbers() -> LayoutConstants {
+    let mut facts = LayoutConstants::new();
     let mut fact = |name: &str, value: i64| facts.push((name.to_owned(), value));
     fact("EDDY_ABI", ABI.into());
     for (name, phase) in [
@@ -188,8 +203,8 @@ fn numbers() -> Facts {
     }
     for (name, value) in [
         ("EDDY_OK", OK.into()),
-        ("EDDY_TRACE", Level::Trace as i64),
-        ("EDDY_OFF", Level::Off as i64),
+        ("EDDY_TRACE", FilterLogLevel::Trace as i64),
+        ("EDDY_OFF", FilterLogLevel::Off as i64),
         ("EDDY_COUNTER", MetricKind::Counter as i64),
         ("EDDY_GAUGE", MetricKind::Gauge as i64),
         ("EDDY_HISTOGRAM", MetricKind::Histogram as i64),

@@ -1,6 +1,6 @@
 //! The answer to a call of a module, kept while it is told.
 
-use eddy_filter::Event;
+use eddy_filter::FilterEvent;
 use eddy_http::{Field, Fields};
 
 /// The answer to a call.
@@ -15,7 +15,7 @@ pub(crate) struct CallAnswer {
 }
 
 impl CallAnswer {
-    pub(crate) fn of(event: &Event<'_>) -> Self {
+    pub(crate) fn of(event: &FilterEvent<'_>) -> Self {
         Self {
             status: event.status,
             bytes: event.fields.bytes().to_vec(),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{CallBond, Handle, HostError, Outbound};
-use proxy_wasm_host::abi::{Answer, Status};
-use proxy_wasm_host::{CallId, ContextId, HttpCall, Scope};
+use eddy_filter::{CallBond, FilterOutboundRequest, Handle, HostError};
+use proxy_wasm_host::abi::{HostResult, Status};
+use proxy_wasm_host::{CallId, CallerScope, ContextId, HttpCall};
 
 use super::{CallAnswer, Embedding, Plugin};
 
@@ -35,7 +35,7 @@ impl CallToken {
 
 impl Embedding {
     /// Sends a request on behalf of a context.
-    pub(super) fn send(&mut self, scope: Scope, call: &HttpCall<'_>) -> Answer<CallId> {
+    pub(super) fn send(&mut self, scope: CallerScope, call: &HttpCall<'_>) -> HostResult<CallId> {
         let caller = scope.context.ok_or(Status::BadArgument)?;
         if self.calls.len() >= CALLS_MAX {
             return Err(Status::InternalFailure);
@@ -57,7 +57,7 @@ impl Embedding {
         };
         let token = CallToken { worker: self.worker, generation: self.generation, call: number }.number();
         let timeout = call.timeout.as_millis().clamp(1, u128::from(u32::MAX));
-        let request = Outbound {
+        let request = FilterOutboundRequest {
             filter: self.id_of(scope.context),
             token,
             exchange: self.exchange_of(caller),

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use base64ct::{Base64, Encoding};
-use eddy_filter::{Direction, Edit, Phase};
+use eddy_filter::{Direction, FilterEdit, Phase};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use proxy_wasm_host::abi::{Answer, Status};
-use proxy_wasm_host::{PropertyPath, Scope};
+use proxy_wasm_host::abi::{HostResult, Status};
+use proxy_wasm_host::{CallerScope, PropertyPath};
 
 use super::Embedding;
 use crate::signature::PublicKey;
@@ -15,10 +15,10 @@ use crate::signature::PublicKey;
 impl Embedding {
     pub(super) fn call_by_name(
         &mut self,
-        scope: Scope,
+        scope: CallerScope,
         name: &[u8],
         arguments: &[u8],
-    ) -> Answer<Cow<'static, [u8]>> {
+    ) -> HostResult<Cow<'static, [u8]>> {
         match name {
             b"clear_route_cache" => self.clear_route(scope).map(|()| Cow::Borrowed(b"".as_slice())),
             b"set_envoy_filter_state" => {
@@ -36,14 +36,14 @@ impl Embedding {
     }
 
     /// Has the rule looked up again.
-    pub(super) fn clear_route(&mut self, scope: Scope) -> Answer {
+    pub(super) fn clear_route(&mut self, scope: CallerScope) -> HostResult {
         let message_view = self.sight_of_mut(scope.context, Direction::Request).ok_or(Status::BadArgument)?;
         let is_open = match message_view.phase() {
             Some(Phase::RequestHead) => true,
             Some(Phase::RequestBody) => message_view.is_head_open,
             _ => false,
         };
-        if is_open { message_view.push(&Edit::ClearRoute) } else { Err(Status::BadArgument) }
+        if is_open { message_view.push(&FilterEdit::ClearRoute) } else { Err(Status::BadArgument) }
     }
 }
 

@@ -4,41 +4,43 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Duration;
 
-use eddy_filter::{Direction, Level, Phase, Verdict};
-use proxy_wasm_host::abi::{Answer, BufferType, LogLevel, MapType, MetricType, Pairs, Status, StreamType};
+use eddy_filter::{Direction, FilterLogLevel, Phase, Verdict};
+use proxy_wasm_host::abi::{
+    BufferType, HostResult, LogLevel, MapType, MetricType, Pairs, Status, StreamType,
+};
 use proxy_wasm_host::{
-    CallId, CallStatus, ContextId, GrpcCall, GrpcStream, Host, HttpCall, LocalResponse, MetricId,
-    PropertyPath, QueueId, Scope, SharedView,
+    CallId, CallStatus, CallerScope, ContextId, GrpcCall, GrpcStream, Host, HttpCall, LocalResponse,
+    MetricId, PropertyPath, QueueId, SharedView,
 };
 
 use super::Embedding;
 use super::state::direction_of;
-use crate::wasm::message_view::Part;
+use crate::wasm::message_view::MessageSection;
 
 impl Host for Embedding {
-    fn log(&mut self, scope: Scope, level: LogLevel, message: &[u8]) {
+    fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {
         let level = match level {
-            LogLevel::Trace => Level::Trace,
-            LogLevel::Debug => Level::Debug,
-            LogLevel::Info => Level::Info,
-            LogLevel::Warn => Level::Warn,
-            LogLevel::Error | LogLevel::Critical => Level::Error,
+            LogLevel::Trace => FilterLogLevel::Trace,
+            LogLevel::Debug => FilterLogLevel::Debug,
+            LogLevel::Info => FilterLogLevel::Info,
+            LogLevel::Warn => FilterLogLevel::Warn,
+            LogLevel::Error | LogLevel::Critical => FilterLogLevel::Error,
         };
         self.log_as(scope.context, level, message);
     }
 
-    fn log_level(&mut self, _scope: Scope) -> LogLevel {
+    fn log_level(&mut self, _scope: CallerScope) -> LogLevel {
         match self.common.host.level() {
-            Level::Trace => LogLevel::Trace,
-            Level::Debug => LogLevel::Debug,
-            Level::Info => LogLevel::Info,
-            Level::Warn => LogLevel::Warn,
-            Level::Error => LogLevel::Error,
-            Level::Off => LogLevel::Critical,
+            FilterLogLevel::Trace => LogLevel::Trace,
+            FilterLogLevel::Debug => LogLevel::Debug,
+            FilterLogLevel::Info => LogLevel::Info,
+            FilterLogLevel::Warn => LogLevel::Warn,
+            FilterLogLevel::Error => LogLevel::Error,
+            FilterLogLevel::Off => LogLevel::Critical,
         }
     }
 
-    fn set_tick_period(&mut self, scope: Scope, period: Option<Duration>) -> Answer {
+    fn set_tick_period(&mut self, scope: CallerScope, period: Option<Duration>) -> HostResult {
         let plugin = self.plugin_of(scope.context).ok_or(Status::BadArgument)?.number;
         let millis =
             |period: Duration| u32::try_from(period.as_millis()).unwrap_or(u32::MAX).max(TICK_MS_LEAST);
@@ -47,7 +49,12 @@ impl Host for Embedding {
         Ok(())
     }
 
-    fn map_visit(&mut self, scope: Scope, map: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> Answer {
+    fn map_visit(
+        &mut self,
+        scope: CallerScope,
+        map: MapType,
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> HostResult {
         match part_of(map) {
             Some(part) => {
                 if let Some(message_view) = self.sight_of(scope.context, direction_of(part)) {
@@ -64,7 +71,12 @@ impl Host for Embedding {
         }
     }
 
-    fn map_value(&mut self, scope: Scope, map: MapType, key: &[u8]) -> Answer<Option<Cow<'_, [u8]>>> {
+    fn map_value(
+        &mut self,
+        scope: CallerScope,
+        map: MapType,
+        key: &[u8],
+    ) -> HostResult<Option<Cow<'_, [u8]>>> {
         if let Some(part) = part_of(map) {
             let message_view = self.sight_of(scope.context, direction_of(part));
             return Ok(message_view.and_then(|message_view| message_view.value(part, key)));
@@ -81,35 +93,41 @@ impl Host for Embedding {
         })
     }
 
-    fn map_set(&mut self, scope: Scope, map: MapType, pairs: Pairs<'_>) -> Answer {
+    fn map_set(&mut self, scope: CallerScope, map: MapType, pairs: Pairs<'_>) -> HostResult {
         let part = part_of(map).ok_or(Status::BadArgument)?;
         let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
         message_view.set_all(part, pairs)
     }
 
-    fn map_add(&mut self, scope: Scope, map: MapType, key: &[u8], value: &[u8]) -> Answer {
+    fn map_add(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
         let part = part_of(map).ok_or(Status::BadArgument)?;
         let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
         message_view.add(part, key, value)
     }
 
-    fn map_replace(&mut self, scope: Scope, map: MapType, key: &[u8], value: &[u8]) -> Answer {
+    fn map_replace(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
         let part = part_of(map).ok_or(Status::BadArgument)?;
         let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
         message_view.replace(part, key, value)
     }
 
-    fn map_remove(&mut self, scope: Scope, map: MapType, key: &[u8]) -> Answer {
+    fn map_remove(&mut self, scope: CallerScope, map: MapType, key: &[u8]) -> HostResult {
         let part = part_of(map).ok_or(Status::BadArgument)?;
         let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
         message_view.remove(part, key)
     }
 
-    fn buffer_size(&mut self, scope: Scope, buffer: BufferType) -> Answer<usize> {
+    fn buffer_size(&mut self, scope: CallerScope, buffer: BufferType) -> HostResult<usize> {
         self.buffer(scope, buffer).map(<[u8]>::len)
     }
 
-    fn buffer_read(&mut self, scope: Scope, buffer: BufferType, start: usize, into: &mut [u8]) -> Answer {
+    fn buffer_read(
+        &mut self,
+        scope: CallerScope,
+        buffer: BufferType,
+        start: usize,
+        into: &mut [u8],
+    ) -> HostResult {
         let bytes = self.buffer(scope, buffer)?;
         let bytes = bytes.get(start..start + into.len()).ok_or(Status::BadArgument)?;
         into.copy_from_slice(bytes);
@@ -118,17 +136,17 @@ impl Host for Embedding {
 
     fn buffer_replace(
         &mut self,
-        scope: Scope,
+        scope: CallerScope,
         buffer: BufferType,
         range: Range<usize>,
         bytes: &[u8],
-    ) -> Answer {
+    ) -> HostResult {
         let (phase, direction) = body_of(buffer).ok_or(Status::BadArgument)?;
         let message_view = self.sight_of_mut(scope.context, direction).ok_or(Status::BadArgument)?;
         message_view.replace_body(phase, range, bytes)
     }
 
-    fn continue_stream(&mut self, scope: Scope, stream: StreamType) -> Answer {
+    fn continue_stream(&mut self, scope: CallerScope, stream: StreamType) -> HostResult {
         let context = scope.context.ok_or(Status::BadArgument)?;
         let direction = match stream {
             StreamType::HttpRequest => Direction::Request,
@@ -145,7 +163,7 @@ impl Host for Embedding {
         Ok(())
     }
 
-    fn close_stream(&mut self, scope: Scope, stream: StreamType) -> Answer {
+    fn close_stream(&mut self, scope: CallerScope, stream: StreamType) -> HostResult {
         let context = scope.context.ok_or(Status::BadArgument)?;
         match stream {
             StreamType::HttpRequest | StreamType::HttpResponse => {}
@@ -158,31 +176,31 @@ impl Host for Embedding {
         Ok(())
     }
 
-    fn send_local_response(&mut self, scope: Scope, response: LocalResponse<'_>) -> Answer {
+    fn send_local_response(&mut self, scope: CallerScope, response: LocalResponse<'_>) -> HostResult {
         self.reply(scope, &response)
     }
 
-    fn clear_route_cache(&mut self, scope: Scope) -> Answer {
+    fn clear_route_cache(&mut self, scope: CallerScope) -> HostResult {
         self.clear_route(scope)
     }
 
-    fn call_status(&mut self, _scope: Scope) -> Answer<CallStatus<'_>> {
+    fn call_status(&mut self, _scope: CallerScope) -> HostResult<CallStatus<'_>> {
         let answer = self.answer.as_ref().ok_or(Status::BadArgument)?;
         let message = if answer.status == 0 { &*answer.body } else { b"".as_slice() };
         Ok(CallStatus { code: answer.status.into(), message: Cow::Borrowed(message) })
     }
 
-    fn http_call(&mut self, scope: Scope, call: HttpCall<'_>) -> Answer<CallId> {
+    fn http_call(&mut self, scope: CallerScope, call: HttpCall<'_>) -> HostResult<CallId> {
         self.send(scope, &call)
     }
 
     // eddy does not speak to servers by HTTP/2 yet. This is the answer that kits take for a call that cannot be made;
     // another would end the module.
-    fn grpc_call(&mut self, _scope: Scope, _call: GrpcCall<'_>) -> Answer<CallId> {
+    fn grpc_call(&mut self, _scope: CallerScope, _call: GrpcCall<'_>) -> HostResult<CallId> {
         Err(Status::InternalFailure)
     }
 
-    fn grpc_stream(&mut self, _scope: Scope, _stream: GrpcStream<'_>) -> Answer<CallId> {
+    fn grpc_stream(&mut self, _scope: CallerScope, _stream: GrpcStream<'_>) -> HostResult<CallId> {
         Err(Status::InternalFailure)
     }
 
@@ -190,42 +208,42 @@ impl Host for Embedding {
         Some(&self.shared)
     }
 
-    fn register_queue(&mut self, scope: Scope, name: &[u8]) -> Answer<QueueId> {
+    fn register_queue(&mut self, scope: CallerScope, name: &[u8]) -> HostResult<QueueId> {
         let plugin = self.plugin_of(scope.context).ok_or(Status::BadArgument)?.number;
         self.common.queues.register(&self.common.vm_id, name, plugin)
     }
 
-    fn define_metric(&mut self, scope: Scope, kind: MetricType, name: &[u8]) -> Answer<MetricId> {
+    fn define_metric(&mut self, scope: CallerScope, kind: MetricType, name: &[u8]) -> HostResult<MetricId> {
         let filter = self.id_of(scope.context);
         self.common.metrics.define(&*self.common.host, filter, kind, name)
     }
 
-    fn record_metric(&mut self, _scope: Scope, metric: MetricId, value: u64) -> Answer {
+    fn record_metric(&mut self, _scope: CallerScope, metric: MetricId, value: u64) -> HostResult {
         self.common.metrics.record(self.worker.into(), metric, value)
     }
 
-    fn increment_metric(&mut self, _scope: Scope, metric: MetricId, delta: i64) -> Answer {
+    fn increment_metric(&mut self, _scope: CallerScope, metric: MetricId, delta: i64) -> HostResult {
         self.common.metrics.increment(self.worker.into(), metric, delta)
     }
 
-    fn metric(&mut self, _scope: Scope, metric: MetricId) -> Answer<u64> {
+    fn metric(&mut self, _scope: CallerScope, metric: MetricId) -> HostResult<u64> {
         self.common.metrics.value(metric)
     }
 
-    fn property(&mut self, scope: Scope, path: PropertyPath<'_>) -> Answer<Cow<'_, [u8]>> {
+    fn property(&mut self, scope: CallerScope, path: PropertyPath<'_>) -> HostResult<Cow<'_, [u8]>> {
         self.read_property(scope, path).ok_or(Status::NotFound)
     }
 
-    fn set_property(&mut self, scope: Scope, path: PropertyPath<'_>, value: &[u8]) -> Answer {
+    fn set_property(&mut self, scope: CallerScope, path: PropertyPath<'_>, value: &[u8]) -> HostResult {
         self.write_property(scope, path, value)
     }
 
     fn call_foreign_function(
         &mut self,
-        scope: Scope,
+        scope: CallerScope,
         name: &[u8],
         arguments: &[u8],
-    ) -> Answer<Cow<'_, [u8]>> {
+    ) -> HostResult<Cow<'_, [u8]>> {
         self.call_by_name(scope, name, arguments)
     }
 
@@ -235,7 +253,7 @@ impl Host for Embedding {
 }
 
 impl Embedding {
-    fn buffer(&self, scope: Scope, buffer: BufferType) -> Answer<&[u8]> {
+    fn buffer(&self, scope: CallerScope, buffer: BufferType) -> HostResult<&[u8]> {
         if buffer == BufferType::HttpCallResponseBody {
             let answer = self.answer.as_ref().filter(|answer| answer.status > 0);
             return answer.map(|answer| &*answer.body).ok_or(Status::NotFound);
@@ -245,12 +263,12 @@ impl Embedding {
     }
 }
 
-fn part_of(map: MapType) -> Option<Part> {
+fn part_of(map: MapType) -> Option<MessageSection> {
     match map {
-        MapType::HttpRequestHeaders => Some(Part::Request),
-        MapType::HttpRequestTrailers => Some(Part::RequestTrailers),
-        MapType::HttpResponseHeaders => Some(Part::Response),
-        MapType::HttpResponseTrailers => Some(Part::ResponseTrailers),
+        MapType::HttpRequestHeaders => Some(MessageSection::Request),
+        MapType::HttpRequestTrailers => Some(MessageSection::RequestTrailers),
+        MapType::HttpResponseHeaders => Some(MessageSection::Response),
+        MapType::HttpResponseTrailers => Some(MessageSection::ResponseTrailers),
         MapType::GrpcCallInitialMetadata
         | MapType::GrpcCallTrailingMetadata
         | MapType::HttpCallResponseHeaders

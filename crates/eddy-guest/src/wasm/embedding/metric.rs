@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use eddy_filter::{Host as EddyHost, Metric, MetricError, MetricKind};
+use eddy_filter::{HostApi as EddyHost, Metric, MetricError, MetricKind};
 use proxy_wasm_host::MetricId;
-use proxy_wasm_host::abi::{Answer, MetricType, Status};
+use proxy_wasm_host::abi::{HostResult, MetricType, Status};
 
 /// The metrics of a library, by number.
 ///
@@ -30,7 +30,7 @@ impl Metrics {
         filter: u32,
         kind: MetricType,
         name: &[u8],
-    ) -> Answer<MetricId> {
+    ) -> HostResult<MetricId> {
         let name = plain(name);
         let kind = match kind {
             MetricType::Counter => MetricKind::Counter,
@@ -70,14 +70,14 @@ impl Metrics {
         let _ = defined.and_then(|metric| self.increment(lane, metric, 1));
     }
 
-    fn get(&self, id: MetricId) -> Answer<(MetricKind, Metric)> {
+    fn get(&self, id: MetricId) -> HostResult<(MetricKind, Metric)> {
         let defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
         let index = usize::try_from(id.0).map_err(|_| Status::NotFound)?;
         defined.get(index).map(|defined| (defined.kind, defined.metric)).ok_or(Status::NotFound)
     }
 
     /// Sets a gauge, adds to a counter, or takes a value into a histogram.
-    pub(super) fn record(&self, lane: usize, id: MetricId, value: u64) -> Answer {
+    pub(super) fn record(&self, lane: usize, id: MetricId, value: u64) -> HostResult {
         let (kind, metric) = self.get(id)?;
         match kind {
             MetricKind::Counter => metric.add(lane, value),
@@ -91,7 +91,7 @@ impl Metrics {
         Ok(())
     }
 
-    pub(super) fn increment(&self, lane: usize, id: MetricId, delta: i64) -> Answer {
+    pub(super) fn increment(&self, lane: usize, id: MetricId, delta: i64) -> HostResult {
         let (kind, metric) = self.get(id)?;
         let is_sane = match kind {
             MetricKind::Counter => delta >= 0,
@@ -105,7 +105,7 @@ impl Metrics {
         Ok(())
     }
 
-    pub(super) fn value(&self, id: MetricId) -> Answer<u64> {
+    pub(super) fn value(&self, id: MetricId) -> HostResult<u64> {
         let (kind, metric) = self.get(id)?;
         if kind == MetricKind::Histogram { Err(Status::BadArgument) } else { Ok(sum(&metric, 0)) }
     }

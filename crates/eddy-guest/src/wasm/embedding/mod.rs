@@ -20,4 +20,4 @@ pub(super) use call::CallToken;
 pub(super) use metric::Metrics;
 pub(super) use queue::Queues;
 pub(super) use state::{Common, Embedding, Plugin, Wishes};
-pub(super) use waiting::Waiting;
+pub(super) use waiting::PausedMessage;

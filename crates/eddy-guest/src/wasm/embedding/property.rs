@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use eddy_filter::{Direction, Edit};
-use proxy_wasm_host::abi::{Answer, Status};
-use proxy_wasm_host::{PropertyPath, Scope};
+use eddy_filter::{Direction, FilterEdit};
+use proxy_wasm_host::abi::{HostResult, Status};
+use proxy_wasm_host::{CallerScope, PropertyPath};
 
 use super::Embedding;
 use crate::wasm::property;
 
 impl Embedding {
-    pub(super) fn read_property(&self, scope: Scope, path: PropertyPath<'_>) -> Option<Cow<'_, [u8]>> {
+    pub(super) fn read_property(&self, scope: CallerScope, path: PropertyPath<'_>) -> Option<Cow<'_, [u8]>> {
         let mut segments = [b"".as_slice(); SEGMENTS_MAX];
         let mut count = 0;
         for segment in path.segments() {
@@ -37,7 +37,12 @@ impl Embedding {
     }
 
     /// Sets a property of a stream's own. What is text can be read by filters of other libraries, too, as metadata.
-    pub(super) fn write_property(&mut self, scope: Scope, path: PropertyPath<'_>, value: &[u8]) -> Answer {
+    pub(super) fn write_property(
+        &mut self,
+        scope: CallerScope,
+        path: PropertyPath<'_>,
+        value: &[u8],
+    ) -> HostResult {
         let stream = scope.context.ok_or(Status::BadArgument)?;
         let segments: Vec<&[u8]> = path.segments().collect();
         if segments.is_empty() || segments.len() > SEGMENTS_MAX {
@@ -57,7 +62,7 @@ impl Embedding {
         let json = std::str::from_utf8(value).ok().and_then(|text| serde_json::to_string(text).ok());
         let message_view = self.sight_of_mut(scope.context, Direction::Request).is_some();
         if let Some(json) = json.filter(|_| message_view && !key.contains(&0)) {
-            let edit = Edit::Metadata { space: SPACE, key: &key, value: json.as_bytes() };
+            let edit = FilterEdit::Metadata { space: SPACE, key: &key, value: json.as_bytes() };
             if let Some(message_view) = self.sight_of_mut(scope.context, Direction::Request) {
                 return message_view.push(&edit);
             }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use proxy_wasm_host::abi::Answer;
+use proxy_wasm_host::abi::HostResult;
 use proxy_wasm_host::{QueueId, QueueListener, SharedServices};
 
 /// Queues and the plugins that are told of their items.
@@ -20,7 +20,7 @@ impl Queues {
     }
 
     /// Makes or opens a queue of a group, of whose items this plugin is told from now on.
-    pub(super) fn register(&self, group: &str, name: &[u8], plugin: usize) -> Answer<QueueId> {
+    pub(super) fn register(&self, group: &str, name: &[u8], plugin: usize) -> HostResult<QueueId> {
         let listener = Some(Arc::clone(&self.listener));
         let queue = self.services.register_queue(group.as_bytes(), name, listener)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,23 +1,23 @@
 //! Answers of modules in the place of the endpoint's.
 
-use eddy_filter::{Edit, Verdict};
+use eddy_filter::{FilterEdit, Verdict};
 use eddy_http::{EditFault, FieldsEditor};
-use proxy_wasm_host::abi::{Answer, Status};
-use proxy_wasm_host::{LocalResponse, Scope};
+use proxy_wasm_host::abi::{HostResult, Status};
+use proxy_wasm_host::{CallerScope, LocalResponse};
 
-use super::{Embedding, Waiting};
+use super::{Embedding, PausedMessage};
 use crate::wasm::message_view::MessageView;
 
 impl Embedding {
     /// Answers the exchange of a stream: the one whose callback is under way, or one that waits.
-    pub(super) fn reply(&mut self, scope: Scope, response: &LocalResponse<'_>) -> Answer {
+    pub(super) fn reply(&mut self, scope: CallerScope, response: &LocalResponse<'_>) -> HostResult {
         let stream = scope.context.ok_or(Status::BadArgument)?;
         if self.stream == Some(stream) {
             write(&mut self.message_view, response)?;
             self.wishes.is_replied = true;
             return Ok(());
         }
-        let is_meant = |waiting: &&mut Waiting| waiting.stream == stream && waiting.decision.is_none();
+        let is_meant = |waiting: &&mut PausedMessage| waiting.stream == stream && waiting.decision.is_none();
         let waiting = self.waiting.iter_mut().find(is_meant).ok_or(Status::BadArgument)?;
         write(&mut waiting.message_view, response)?;
         waiting.decision = Some(Verdict::Reply);
@@ -25,7 +25,7 @@ impl Embedding {
     }
 }
 
-fn write(message_view: &mut MessageView, response: &LocalResponse<'_>) -> Answer {
+fn write(message_view: &mut MessageView, response: &LocalResponse<'_>) -> HostResult {
     if !(200..600).contains(&response.status) {
         return Err(Status::BadArgument);
     }
@@ -37,13 +37,13 @@ fn write(message_view: &mut MessageView, response: &LocalResponse<'_>) -> Answer
         }
     }
     let details = if response.details.is_empty() { b"wasm" } else { response.details };
-    message_view.push(&Edit::Reply { status: response.status, body: response.body, details })?;
+    message_view.push(&FilterEdit::Reply { status: response.status, body: response.body, details })?;
     // Fields that eddy writes itself were left out.
     for field in eddy_http::Fields::new(&bytes, &fields).iter() {
-        message_view.push(&Edit::ReplyField { name: field.name, value: field.value })?;
+        message_view.push(&FilterEdit::ReplyField { name: field.name, value: field.value })?;
     }
     match response.grpc_status {
-        Some(status) => message_view.push(&Edit::ReplyGrpc(status)),
+        Some(status) => message_view.push(&FilterEdit::ReplyGrpc(status)),
         None => Ok(()),
     }
 }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{Direction, Handle, Host as EddyHost, Level};
+use eddy_filter::{Direction, FilterLogLevel, Handle, HostApi as EddyHost};
 use proxy_wasm_host::{ContextId, SharedView};
 
 use super::answer::CallAnswer;
 use super::metric::Metrics;
 use super::queue::Queues;
-use super::waiting::Waiting;
-use crate::wasm::message_view::{MessageView, Part};
+use super::waiting::PausedMessage;
+use crate::wasm::message_view::{MessageSection, MessageView};
 
 /// What all machines of a library have in common.
 pub(crate) struct Common {
@@ -62,7 +62,7 @@ pub(crate) struct Embedding {
     /// What the stream wants done when its callback is over.
     pub(crate) wishes: Wishes,
     /// Streams that wait for the module.
-    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) waiting: Vec<PausedMessage>,
     /// Calls under way: the context that made each, and its plugin.
     pub(super) calls: HashMap<u32, (ContextId, Arc<Plugin>)>,
     pub(super) calls_made: u32,
@@ -170,14 +170,14 @@ impl Embedding {
         if context.is_some() && context == self.stream {
             return Some(&mut self.message_view);
         }
-        let is_meant = |waiting: &&mut Waiting| {
+        let is_meant = |waiting: &&mut PausedMessage| {
             Some(waiting.stream) == context && waiting.direction == direction && waiting.decision.is_none()
         };
         self.waiting.iter_mut().find(is_meant).map(|waiting| &mut waiting.message_view)
     }
 
-    pub(super) fn log_as(&mut self, context: Option<ContextId>, level: Level, text: &[u8]) {
-        if self.is_starting && level >= Level::Info && self.said.len() < SAID_LINES_MAX {
+    pub(super) fn log_as(&mut self, context: Option<ContextId>, level: FilterLogLevel, text: &[u8]) {
+        if self.is_starting && level >= FilterLogLevel::Info && self.said.len() < SAID_LINES_MAX {
             self.said.push(String::from_utf8_lossy(text).chars().take(SAID_CHARS_MAX).collect());
         }
         // Beyond its share a filter is not heard.
@@ -186,10 +186,10 @@ impl Embedding {
 }
 
 /// The message that a section belongs to.
-pub(super) fn direction_of(part: Part) -> Direction {
+pub(super) fn direction_of(part: MessageSection) -> Direction {
     match part {
-        Part::Request | Part::RequestTrailers => Direction::Request,
-        Part::Response | Part::ResponseTrailers => Direction::Response,
+        MessageSection::Request | MessageSection::RequestTrailers => Direction::Request,
+        MessageSection::Response | MessageSection::ResponseTrailers => Direction::Response,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::failure::GuestFailure;
 use crate::wasm::message_view::MessageView;
 
 /// A message of a stream that waits until the module goes on with it.
-pub(crate) struct Waiting {
+pub(crate) struct PausedMessage {
     pub(crate) stream: ContextId,
     pub(crate) direction: Direction,
     pub(crate) exchange: Handle,
@@ -55,7 +55,7 @@ impl Embedding {
         direction: Option<Direction>,
         verdict: Verdict,
     ) -> bool {
-        let is_meant = |waiting: &&mut Waiting| {
+        let is_meant = |waiting: &&mut PausedMessage| {
             waiting.stream == stream && direction.is_none_or(|direction| direction == waiting.direction)
         };
         let mut is_any = false;

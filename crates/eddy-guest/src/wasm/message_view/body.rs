@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use eddy_filter::{Edit, Phase};
-use proxy_wasm_host::abi::{Answer, Status};
+use eddy_filter::{FilterEdit, Phase};
+use proxy_wasm_host::abi::{HostResult, Status};
 
 use super::MessageView;
 
@@ -12,7 +12,7 @@ impl MessageView {
     ///
     /// # Errors
     /// [`Status::NotFound`] in another phase.
-    pub(crate) fn body(&self, phase: Phase) -> Answer<&[u8]> {
+    pub(crate) fn body(&self, phase: Phase) -> HostResult<&[u8]> {
         let view = self.view().filter(|view| view.phase == phase).ok_or(Status::NotFound)?;
         Ok(if self.has_body { &self.body } else { view.body })
     }
@@ -28,27 +28,27 @@ impl MessageView {
     ///
     /// # Errors
     /// [`Status::NotFound`] in another phase, [`Status::InternalFailure`] where the changes are too large.
-    pub(crate) fn replace_body(&mut self, phase: Phase, range: Range<usize>, bytes: &[u8]) -> Answer {
+    pub(crate) fn replace_body(&mut self, phase: Phase, range: Range<usize>, bytes: &[u8]) -> HostResult {
         let len = self.body(phase)?.len();
         if range.start > range.end || range.end > len {
             return Err(Status::BadArgument);
         }
         match (range.start, range.end) {
-            (0, end) if end == len => self.push(&Edit::BodySet(bytes))?,
-            (start, _) if start == len => self.push(&Edit::BodyAppend(bytes))?,
+            (0, end) if end == len => self.push(&FilterEdit::BodySet(bytes))?,
+            (start, _) if start == len => self.push(&FilterEdit::BodyAppend(bytes))?,
             (0, end) => {
                 if end > 0 {
-                    self.push(&Edit::BodyDrain(u32::try_from(end).map_err(|_| Status::BadArgument)?))?;
+                    self.push(&FilterEdit::BodyDrain(u32::try_from(end).map_err(|_| Status::BadArgument)?))?;
                 }
                 if !bytes.is_empty() {
-                    self.push(&Edit::BodyPrepend(bytes))?;
+                    self.push(&FilterEdit::BodyPrepend(bytes))?;
                 }
             }
             // The log has no change in the middle.
             _ => {
                 self.begin_body(phase)?.splice(range, bytes.iter().copied());
                 let body = std::mem::take(&mut self.body);
-                let pushed = self.push(&Edit::BodySet(&body));
+                let pushed = self.push(&FilterEdit::BodySet(&body));
                 self.body = body;
                 return pushed;
             }
@@ -58,7 +58,7 @@ impl MessageView {
     }
 
     /// The copy of the body that takes changes.
-    pub(super) fn begin_body(&mut self, phase: Phase) -> Answer<&mut Vec<u8>> {
+    pub(super) fn begin_body(&mut self, phase: Phase) -> HostResult<&mut Vec<u8>> {
         if !self.has_body {
             let mut body = std::mem::take(&mut self.body);
             body.clear();

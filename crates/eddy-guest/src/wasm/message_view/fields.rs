@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
-use eddy_filter::{Edit, Phase, View};
+use eddy_filter::{ExchangeView, FilterEdit, Phase};
 use eddy_http::{EditFault, FieldId, FieldRef, Fields};
-use proxy_wasm_host::abi::{Answer, Pairs, Status};
+use proxy_wasm_host::abi::{HostResult, Pairs, Status};
 
 use super::MessageView;
 use super::overlay::Overlay;
@@ -16,7 +16,7 @@ use super::start::Pseudo;
 
 /// A section of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum MessageSection {
     Request,
     RequestTrailers,
     Response,
@@ -25,17 +25,17 @@ pub(crate) enum Part {
 
 impl MessageView {
     /// Shows each field of a section; none where there is no such section yet, or any more.
-    pub(crate) fn visit(&self, part: Part, visit: &mut dyn FnMut(&[u8], &[u8])) {
+    pub(crate) fn visit(&self, part: MessageSection, visit: &mut dyn FnMut(&[u8], &[u8])) {
         let Some(view) = self.view() else { return };
         let Some(fields) = self.fields(&view, part) else { return };
         match part {
-            Part::Request => {
+            MessageSection::Request => {
                 for pseudo in Pseudo::OF_REQUEST {
                     visit(pseudo.name(), &self.start.value(&view, pseudo));
                 }
             }
-            Part::Response => visit(b":status", &self.start.value(&view, Pseudo::Status)),
-            Part::RequestTrailers | Part::ResponseTrailers => {}
+            MessageSection::Response => visit(b":status", &self.start.value(&view, Pseudo::Status)),
+            MessageSection::RequestTrailers | MessageSection::ResponseTrailers => {}
         }
         let mut lower = [0; NAME_BYTES_USUAL];
         for field in fields.iter().filter(|field| !is_hidden(part, field)) {
@@ -52,25 +52,25 @@ impl MessageView {
     }
 
     /// How many fields a section has.
-    pub(crate) fn count(&self, part: Part) -> usize {
+    pub(crate) fn count(&self, part: MessageSection) -> usize {
         let Some(view) = self.view() else { return 0 };
         let Some(fields) = self.fields(&view, part) else { return 0 };
         let pseudo = match part {
-            Part::Request => Pseudo::OF_REQUEST.len(),
-            Part::Response => 1,
-            Part::RequestTrailers | Part::ResponseTrailers => 0,
+            MessageSection::Request => Pseudo::OF_REQUEST.len(),
+            MessageSection::Response => 1,
+            MessageSection::RequestTrailers | MessageSection::ResponseTrailers => 0,
         };
         pseudo + fields.iter().filter(|field| !is_hidden(part, field)).count()
     }
 
     /// The value of a field; several of one name are joined by commas.
-    pub(crate) fn value(&self, part: Part, name: &[u8]) -> Option<Cow<'_, [u8]>> {
+    pub(crate) fn value(&self, part: MessageSection, name: &[u8]) -> Option<Cow<'_, [u8]>> {
         let view = self.view()?;
         let fields = self.fields(&view, part)?;
         let pseudo = match part {
-            Part::Request => Pseudo::of_request(name),
-            Part::Response => (name == b":status").then_some(Pseudo::Status),
-            Part::RequestTrailers | Part::ResponseTrailers => None,
+            MessageSection::Request => Pseudo::of_request(name),
+            MessageSection::Response => (name == b":status").then_some(Pseudo::Status),
+            MessageSection::RequestTrailers | MessageSection::ResponseTrailers => None,
         };
         if let Some(pseudo) = pseudo {
             return Some(self.start.value(&view, pseudo));
@@ -90,7 +90,7 @@ impl MessageView {
     ///
     /// # Errors
     /// [`Status::BadArgument`] for what cannot be, or not now.
-    pub(crate) fn replace(&mut self, part: Part, name: &[u8], value: &[u8]) -> Answer {
+    pub(crate) fn replace(&mut self, part: MessageSection, name: &[u8], value: &[u8]) -> HostResult {
         self.check_open(part)?;
         if let Some(pseudo) = pseudo_of(part, name) {
             return self.set_start(pseudo, value);
@@ -99,7 +99,7 @@ impl MessageView {
             return self.remove(part, name);
         }
         let overlay = self.begin(part)?;
-        settle(overlay.edit().set(name, value), |name, value| Edit::Set { name, value }, name, value)
+        settle(overlay.edit().set(name, value), |name, value| FilterEdit::Set { name, value }, name, value)
             .map_or(Ok(()), |edit| self.push(&edit?))
     }
 
@@ -107,7 +107,7 @@ impl MessageView {
     ///
     /// # Errors
     /// [`Status::BadArgument`] for what cannot be, or not now.
-    pub(crate) fn add(&mut self, part: Part, name: &[u8], value: &[u8]) -> Answer {
+    pub(crate) fn add(&mut self, part: MessageSection, name: &[u8], value: &[u8]) -> HostResult {
         self.check_open(part)?;
         if let Some(pseudo) = pseudo_of(part, name) {
             return self.set_start(pseudo, value);
@@ -116,7 +116,7 @@ impl MessageView {
             return self.remove(part, name);
         }
         let overlay = self.begin(part)?;
-        settle(overlay.edit().add(name, value), |name, value| Edit::Add { name, value }, name, value)
+        settle(overlay.edit().add(name, value), |name, value| FilterEdit::Add { name, value }, name, value)
             .map_or(Ok(()), |edit| self.push(&edit?))
     }
 
@@ -124,7 +124,7 @@ impl MessageView {
     ///
     /// # Errors
     /// [`Status::BadArgument`] for what cannot be, or not now.
-    pub(crate) fn remove(&mut self, part: Part, name: &[u8]) -> Answer {
+    pub(crate) fn remove(&mut self, part: MessageSection, name: &[u8]) -> HostResult {
         self.check_open(part)?;
         if pseudo_of(part, name).is_some() {
             return Ok(());
@@ -134,7 +134,7 @@ impl MessageView {
             return Ok(());
         }
         let overlay = self.begin(part)?;
-        settle(overlay.edit().remove(name), |name, _| Edit::Remove { name }, name, b"")
+        settle(overlay.edit().remove(name), |name, _| FilterEdit::Remove { name }, name, b"")
             .map_or(Ok(()), |edit| self.push(&edit?))
     }
 
@@ -142,7 +142,7 @@ impl MessageView {
     ///
     /// # Errors
     /// [`Status::BadArgument`] for what cannot be, or not now.
-    pub(crate) fn set_all(&mut self, part: Part, pairs: Pairs<'_>) -> Answer {
+    pub(crate) fn set_all(&mut self, part: MessageSection, pairs: Pairs<'_>) -> HostResult {
         self.check_open(part)?;
         let mut gone: Vec<Vec<u8>> = Vec::new();
         self.visit(part, &mut |name, _| {
@@ -175,43 +175,44 @@ impl MessageView {
     }
 
     /// The fields of a section with their changes.
-    fn fields<'a>(&'a self, view: &View<'a>, part: Part) -> Option<Fields<'a>> {
+    fn fields<'a>(&'a self, view: &ExchangeView<'a>, part: MessageSection) -> Option<Fields<'a>> {
         match (part, view.phase) {
-            (Part::Request, _) => Some(self.request.over(view.request.fields)),
-            (Part::Response, _) => Some(self.response.over(view.response?.fields)),
-            (Part::RequestTrailers, Phase::RequestTrailers)
-            | (Part::ResponseTrailers, Phase::ResponseTrailers) => Some(self.trailers.over(view.trailers)),
-            (Part::RequestTrailers | Part::ResponseTrailers, _) => None,
+            (MessageSection::Request, _) => Some(self.request.over(view.request.fields)),
+            (MessageSection::Response, _) => Some(self.response.over(view.response?.fields)),
+            (MessageSection::RequestTrailers, Phase::RequestTrailers)
+            | (MessageSection::ResponseTrailers, Phase::ResponseTrailers) => {
+                Some(self.trailers.over(view.trailers))
+            }
+            (MessageSection::RequestTrailers | MessageSection::ResponseTrailers, _) => None,
         }
     }
 
     /// Whether a section can be changed now.
-    fn check_open(&self, part: Part) -> Answer {
+    fn check_open(&self, part: MessageSection) -> HostResult {
         let is_open = match (part, self.phase()) {
-            (Part::Request, Some(Phase::RequestHead))
-            | (Part::Response, Some(Phase::ResponseHead))
-            | (Part::RequestTrailers, Some(Phase::RequestTrailers))
-            | (Part::ResponseTrailers, Some(Phase::ResponseTrailers)) => true,
-            (Part::Request, Some(Phase::RequestBody)) | (Part::Response, Some(Phase::ResponseBody)) => {
-                self.is_head_open
-            }
+            (MessageSection::Request, Some(Phase::RequestHead))
+            | (MessageSection::Response, Some(Phase::ResponseHead))
+            | (MessageSection::RequestTrailers, Some(Phase::RequestTrailers))
+            | (MessageSection::ResponseTrailers, Some(Phase::ResponseTrailers)) => true,
+            (MessageSection::Request, Some(Phase::RequestBody))
+            | (MessageSection::Response, Some(Phase::ResponseBody)) => self.is_head_open,
             _ => false,
         };
         if is_open { Ok(()) } else { Err(Status::BadArgument) }
     }
 
     /// The copy of a section that takes changes.
-    pub(super) fn begin(&mut self, part: Part) -> Answer<&mut Overlay> {
+    pub(super) fn begin(&mut self, part: MessageSection) -> HostResult<&mut Overlay> {
         let is_used = match part {
-            Part::Request => self.request.is_used(),
-            Part::Response => self.response.is_used(),
-            Part::RequestTrailers | Part::ResponseTrailers => self.trailers.is_used(),
+            MessageSection::Request => self.request.is_used(),
+            MessageSection::Response => self.response.is_used(),
+            MessageSection::RequestTrailers | MessageSection::ResponseTrailers => self.trailers.is_used(),
         };
         if !is_used {
             let mut overlay = std::mem::take(match part {
-                Part::Request => &mut self.request,
-                Part::Response => &mut self.response,
-                Part::RequestTrailers | Part::ResponseTrailers => &mut self.trailers,
+                MessageSection::Request => &mut self.request,
+                MessageSection::Response => &mut self.response,
+                MessageSection::RequestTrailers | MessageSection::ResponseTrailers => &mut self.trailers,
             });
             let view = self.view().ok_or(Status::BadArgument)?;
             overlay.begin(self.fields(&view, part).ok_or(Status::BadArgument)?);
@@ -220,11 +221,11 @@ impl MessageView {
         Ok(self.overlay(part))
     }
 
-    fn overlay(&mut self, part: Part) -> &mut Overlay {
+    fn overlay(&mut self, part: MessageSection) -> &mut Overlay {
         match part {
-            Part::Request => &mut self.request,
-            Part::Response => &mut self.response,
-            Part::RequestTrailers | Part::ResponseTrailers => &mut self.trailers,
+            MessageSection::Request => &mut self.request,
+            MessageSection::Response => &mut self.response,
+            MessageSection::RequestTrailers | MessageSection::ResponseTrailers => &mut self.trailers,
         }
     }
 }
@@ -232,10 +233,10 @@ impl MessageView {
 /// The edit that goes with a change that was made; none where the field is eddy's own, and nothing was done.
 fn settle<'a>(
     done: Result<(), EditFault>,
-    edit: impl FnOnce(&'a [u8], &'a [u8]) -> Edit<'a>,
+    edit: impl FnOnce(&'a [u8], &'a [u8]) -> FilterEdit<'a>,
     name: &'a [u8],
     value: &'a [u8],
-) -> Option<Answer<Edit<'a>>> {
+) -> Option<HostResult<FilterEdit<'a>>> {
     match done {
         Ok(()) => Some(Ok(edit(name, value))),
         Err(EditFault::Reserved { .. }) => None,
@@ -243,17 +244,17 @@ fn settle<'a>(
     }
 }
 
-fn pseudo_of(part: Part, name: &[u8]) -> Option<Pseudo> {
+fn pseudo_of(part: MessageSection, name: &[u8]) -> Option<Pseudo> {
     match part {
-        Part::Request => Pseudo::of_request(name),
-        Part::Response => (name == b":status").then_some(Pseudo::Status),
-        Part::RequestTrailers | Part::ResponseTrailers => None,
+        MessageSection::Request => Pseudo::of_request(name),
+        MessageSection::Response => (name == b":status").then_some(Pseudo::Status),
+        MessageSection::RequestTrailers | MessageSection::ResponseTrailers => None,
     }
 }
 
 /// The host stands for itself under another name.
-fn is_hidden(part: Part, field: &FieldRef<'_>) -> bool {
-    part == Part::Request && field.id == FieldId::Host
+fn is_hidden(part: MessageSection, field: &FieldRef<'_>) -> bool {
+    part == MessageSection::Request && field.id == FieldId::Host
 }
 
 const NAME_BYTES_USUAL: usize = 128;

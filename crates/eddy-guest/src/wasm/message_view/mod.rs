@@ -10,6 +10,6 @@ mod replay;
 mod shown;
 mod start;
 
-pub(crate) use fields::Part;
+pub(crate) use fields::MessageSection;
 pub(crate) use shown::MessageView;
 pub(crate) use start::scheme;

@@ -2,8 +2,8 @@
 
 use std::ptr::NonNull;
 
-use eddy_filter::{Edit, EditLog, KeptView, Phase, View};
-use proxy_wasm_host::abi::{Answer, Status};
+use eddy_filter::{EditLog, ExchangeView, FilterEdit, KeptView, Phase};
+use proxy_wasm_host::abi::{HostResult, Status};
 
 use super::overlay::Overlay;
 use super::start::StartLine;
@@ -11,7 +11,7 @@ use super::start::StartLine;
 /// What a module is shown, and what it changed.
 #[derive(Default)]
 pub(crate) struct MessageView {
-    shown: Shown,
+    shown: ViewSource,
     pub(super) request: Overlay,
     pub(super) response: Overlay,
     pub(super) trailers: Overlay,
@@ -30,11 +30,11 @@ pub(crate) struct MessageView {
 }
 
 #[derive(Default)]
-enum Shown {
+enum ViewSource {
     #[default]
     Nothing,
     /// Lent for a callback.
-    Lent(NonNull<View<'static>>),
+    Lent(NonNull<ExchangeView<'static>>),
     /// Kept while the exchange waits.
     Kept(Box<KeptView>),
 }
@@ -48,13 +48,13 @@ impl MessageView {
     ///
     /// # Safety
     /// The view outlives everything that is done with the message_view before [`MessageView::take_back`].
-    pub(crate) unsafe fn lend(&mut self, view: &View<'_>) {
-        self.shown = Shown::Lent(NonNull::from(view).cast());
+    pub(crate) unsafe fn lend(&mut self, view: &ExchangeView<'_>) {
+        self.shown = ViewSource::Lent(NonNull::from(view).cast());
     }
 
     /// Shows nothing any more, and forgets what was changed, but for the log.
     pub(crate) fn take_back(&mut self) {
-        self.shown = Shown::Nothing;
+        self.shown = ViewSource::Nothing;
         self.request.clear();
         self.response.clear();
         self.trailers.clear();
@@ -67,7 +67,7 @@ impl MessageView {
     pub(crate) fn keep(&mut self) -> Option<Self> {
         let kept = Box::new(KeptView::of(&self.view()?));
         Some(Self {
-            shown: Shown::Kept(kept),
+            shown: ViewSource::Kept(kept),
             request: std::mem::take(&mut self.request),
             response: std::mem::take(&mut self.response),
             trailers: std::mem::take(&mut self.trailers),
@@ -82,13 +82,13 @@ impl MessageView {
     }
 
     /// What is shown, as it was before any change.
-    pub(crate) fn view(&self) -> Option<View<'_>> {
+    pub(crate) fn view(&self) -> Option<ExchangeView<'_>> {
         match &self.shown {
-            Shown::Nothing => None,
+            ViewSource::Nothing => None,
             // SAFETY: who lent it promised that it lives until it is taken back; the lifetime is shortened to that of the
             // borrow.
-            Shown::Lent(view) => Some(unsafe { *view.as_ref() }),
-            Shown::Kept(kept) => Some(kept.view()),
+            ViewSource::Lent(view) => Some(unsafe { *view.as_ref() }),
+            ViewSource::Kept(kept) => Some(kept.view()),
         }
     }
 
@@ -98,7 +98,7 @@ impl MessageView {
     }
 
     /// Adds a change to the log.
-    pub(crate) fn push(&mut self, edit: &Edit<'_>) -> Answer {
+    pub(crate) fn push(&mut self, edit: &FilterEdit<'_>) -> HostResult {
         self.edits.push(self.step, edit).map_err(|_| Status::InternalFailure)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use eddy_filter::{Edit, View};
+use eddy_filter::{ExchangeView, FilterEdit};
 use eddy_http::RequestHead;
-use proxy_wasm_host::abi::{Answer, Status};
+use proxy_wasm_host::abi::{HostResult, Status};
 
 use super::MessageView;
 
@@ -58,7 +58,7 @@ impl StartLine {
         self.status = 0;
     }
 
-    pub(super) fn value<'a>(&'a self, view: &View<'a>, pseudo: Pseudo) -> Cow<'a, [u8]> {
+    pub(super) fn value<'a>(&'a self, view: &ExchangeView<'a>, pseudo: Pseudo) -> Cow<'a, [u8]> {
         let changed = |own: &'a [u8], before: &'a [u8]| if own.is_empty() { before } else { own };
         match pseudo {
             Pseudo::Method => changed(&self.method, view.request.method_name).into(),
@@ -70,19 +70,19 @@ impl StartLine {
     }
 
     /// Takes up a change of a filter before.
-    pub(super) fn replay(&mut self, edit: &Edit<'_>) {
-        if let Edit::Method(value) = *edit {
+    pub(super) fn replay(&mut self, edit: &FilterEdit<'_>) {
+        if let FilterEdit::Method(value) = *edit {
             replace(&mut self.method, value);
-        } else if let Edit::Target(value) = *edit {
+        } else if let FilterEdit::Target(value) = *edit {
             replace(&mut self.target, value);
-        } else if let Edit::Authority(value) = *edit {
+        } else if let FilterEdit::Authority(value) = *edit {
             replace(&mut self.authority, value);
-        } else if let Edit::Status(status) = *edit {
+        } else if let FilterEdit::Status(status) = *edit {
             self.status = u16::try_from(status).unwrap_or(0);
         }
     }
 
-    pub(super) fn status(&self, view: &View<'_>) -> u16 {
+    pub(super) fn status(&self, view: &ExchangeView<'_>) -> u16 {
         if self.status == 0 { view.response.map_or(0, |response| response.status) } else { self.status }
     }
 }
@@ -92,7 +92,7 @@ impl MessageView {
     ///
     /// # Errors
     /// [`Status::BadArgument`] for what cannot be there.
-    pub(super) fn set_start(&mut self, pseudo: Pseudo, value: &[u8]) -> Answer {
+    pub(super) fn set_start(&mut self, pseudo: Pseudo, value: &[u8]) -> HostResult {
         let view = self.view().ok_or(Status::BadArgument)?;
         if *self.start.value(&view, pseudo) == *value {
             return Ok(());
@@ -104,17 +104,17 @@ impl MessageView {
         match pseudo {
             Pseudo::Method => {
                 probe.set_method(&mut bytes, value).map_err(|_| Status::BadArgument)?;
-                self.push(&Edit::Method(value))?;
+                self.push(&FilterEdit::Method(value))?;
                 replace(&mut self.start.method, value);
             }
             Pseudo::Path => {
                 probe.set_target(&mut bytes, value).map_err(|_| Status::BadArgument)?;
-                self.push(&Edit::Target(value))?;
+                self.push(&FilterEdit::Target(value))?;
                 replace(&mut self.start.target, value);
             }
             Pseudo::Authority => {
                 probe.set_authority(&mut bytes, value).map_err(|_| Status::BadArgument)?;
-                self.push(&Edit::Authority(value))?;
+                self.push(&FilterEdit::Authority(value))?;
                 replace(&mut self.start.authority, value);
             }
             // How the endpoint is reached is said by its cluster.
@@ -126,7 +126,7 @@ impl MessageView {
                 if !(200..600).contains(&wanted) || has_body(wanted) != has_body(status) {
                     return Err(Status::BadArgument);
                 }
-                self.push(&Edit::Status(wanted.into()))?;
+                self.push(&FilterEdit::Status(wanted.into()))?;
                 self.start.status = wanted;
             }
         }
@@ -140,7 +140,7 @@ fn replace(place: &mut Vec<u8>, value: &[u8]) {
 }
 
 /// How the client came.
-pub(crate) fn scheme(view: &View<'_>) -> &'static [u8] {
+pub(crate) fn scheme(view: &ExchangeView<'_>) -> &'static [u8] {
     if view.request.is_tls { b"https" } else { b"http" }
 }
 

@@ -1,4 +1,4 @@
-use crate::head::{Asked, HeadFault, HeadLimits, ResponseBody, ResponseHead};
+use crate::head::{HeadFault, HeadLimits, ResponseBody, ResponseContext, ResponseHead};
 use crate::method::{Method, Version};
 
 fn parse(text: &[u8], method: Method) -> Result<ResponseHead, HeadFault> {
@@ -161,12 +161,12 @@ fn a_body_without_length_is_sent_as_the_client_can_read_it() {
 
 #[test]
 fn a_switch_is_taken_from_whom_it_was_asked_of() {
-    let parse = |text: &str, asked: Asked| {
+    let parse = |text: &str, asked: ResponseContext| {
         let mut head = ResponseHead::new();
         let parsed = head.parse(text.as_bytes(), &HeadLimits::default(), asked);
         parsed.map(|()| (head.status, head.body, head.keep_alive, head.is_interim()))
     };
-    let upgrade = Asked::upgrade(Method::Get);
+    let upgrade = ResponseContext::upgrade(Method::Get);
     let both = "Connection: Upgrade\r\nUpgrade: x\r\n";
     let switched = Ok((101, ResponseBody::None, false, false));
     assert_eq!(parse(&format!("HTTP/1.1 101 S\r\n{both}\r\n"), upgrade), switched);

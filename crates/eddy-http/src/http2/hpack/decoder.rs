@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::table::Table;
+use super::table::HpackDynamicTable;
 use super::{huffman, integer};
 
 /// How much of what was sent is remembered, bytes: what both sides begin with.
@@ -17,14 +17,14 @@ pub(in super::super) struct Unreadable;
 /// Reads blocks of fields, one after the other.
 #[derive(Debug)]
 pub(in super::super) struct Decoder {
-    table: Table,
+    table: HpackDynamicTable,
     name: Vec<u8>,
     value: Vec<u8>,
 }
 
 impl Decoder {
     pub(in super::super) fn new() -> Self {
-        Self { table: Table::new(TABLE_BYTES_MAX), name: Vec::new(), value: Vec::new() }
+        Self { table: HpackDynamicTable::new(TABLE_BYTES_MAX), name: Vec::new(), value: Vec::new() }
     }
 
     /// Reads a whole block and shows each field, as long as `each` wants more.

@@ -28,7 +28,7 @@ pub(in super::super) fn encode_status(out: &mut Vec<u8>, status: u16, is_first: 
 
 /// What a request begins with.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Asked<'a> {
+pub(in super::super) struct PseudoHeaders<'a> {
     pub(in super::super) method: &'a [u8],
     pub(in super::super) scheme: &'static str,
     /// Empty where the request names no host.
@@ -39,7 +39,7 @@ pub(in super::super) struct Asked<'a> {
 }
 
 /// Writes what a request begins with; `is_first` as with [`encode_status`].
-pub(in super::super) fn encode_asked(out: &mut Vec<u8>, asked: &Asked<'_>, is_first: bool) {
+pub(in super::super) fn encode_asked(out: &mut Vec<u8>, asked: &PseudoHeaders<'_>, is_first: bool) {
     if is_first {
         out.push(0x20);
     }

@@ -29,9 +29,9 @@ const LENGTH_MAX: usize = 30;
 /// Words up to this length are found by one look.
 const SHORT: usize = 8;
 
-const TABLES: Tables = Tables::new();
+const TABLES: HuffmanTables = HuffmanTables::new();
 
-struct Tables {
+struct HuffmanTables {
     /// By byte, its word.
     words: [u32; SYMBOLS],
     /// What the words stand for, in their order.
@@ -44,7 +44,7 @@ struct Tables {
     short: [(u8, u8); 1 << SHORT],
 }
 
-impl Tables {
+impl HuffmanTables {
     #[expect(
         clippy::indexing_slicing,
         clippy::cast_possible_truncation,

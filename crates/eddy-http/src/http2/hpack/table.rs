@@ -7,25 +7,25 @@ const ENTRY_BYTES: usize = 32;
 
 /// The fields that both sides remember.
 #[derive(Debug)]
-pub(super) struct Table {
-    entries: VecDeque<Entry>,
+pub(super) struct HpackDynamicTable {
+    entries: VecDeque<HpackEntry>,
     bytes: usize,
     bytes_max: usize,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct HpackEntry {
     text: Box<[u8]>,
     name_bytes: usize,
 }
 
-impl Entry {
+impl HpackEntry {
     fn bytes(&self) -> usize {
         self.text.len() + ENTRY_BYTES
     }
 }
 
-impl Table {
+impl HpackDynamicTable {
     pub(super) fn new(bytes_max: usize) -> Self {
         Self { entries: VecDeque::new(), bytes: 0, bytes_max }
     }
@@ -42,7 +42,7 @@ impl Table {
 
     /// Remembers a field; one that does not fit makes the table empty.
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
-        let entry = Entry { text: [name, value].concat().into(), name_bytes: name.len() };
+        let entry = HpackEntry { text: [name, value].concat().into(), name_bytes: name.len() };
         self.shrink(self.bytes_max.saturating_sub(entry.bytes()));
         if entry.bytes() <= self.bytes_max {
             self.bytes += entry.bytes();

@@ -8,14 +8,14 @@ const X_FORWARDED: ForwardedPolicy = ForwardedPolicy { x_forwarded: true, forwar
 const FORWARDED: ForwardedPolicy = ForwardedPolicy { x_forwarded: false, forwarded: true, port: None };
 
 /// What is done with a request on its way.
-struct Way<'a> {
+struct RequestWriteCase<'a> {
     client: ForwardedClient<'a>,
     edits: FieldEdits,
     via: Option<&'a str>,
     request_id: Option<RequestId<'a>>,
 }
 
-impl Default for Way<'_> {
+impl Default for RequestWriteCase<'_> {
     fn default() -> Self {
         let client = ForwardedClient {
             address: b"192.0.2.1",
@@ -28,7 +28,7 @@ impl Default for Way<'_> {
     }
 }
 
-impl<'a> Way<'a> {
+impl<'a> RequestWriteCase<'a> {
     fn peer(address: &'a str, is_trusted: bool, policy: ForwardedPolicy) -> Self {
         let client = ForwardedClient {
             address: address.as_bytes(),
@@ -83,7 +83,7 @@ impl<'a> Way<'a> {
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    assert_eq!(Way::default().send(text), expected);
+    assert_eq!(RequestWriteCase::default().send(text), expected);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn the_line_and_framing_are_written_anew() {
 
 #[test]
 fn lines_are_kept_in_order_and_plain_form() {
-    let way = Way::default();
+    let way = RequestWriteCase::default();
     way.check("A: 1|B:2|C:  3|D:\t4|E: 5 |F:|G: |H: h \t i|", "A: 1|B: 2|C: 3|D: 4|E: 5|F: |G: |H: h \t i|");
     way.check("", "");
     way.check("A: 1|A: 1|", "A: 1|A: 1|");
@@ -126,7 +126,7 @@ fn lines_are_kept_in_order_and_plain_form() {
 
 #[test]
 fn fields_of_this_hop_are_left_out() {
-    let way = Way::default();
+    let way = RequestWriteCase::default();
     way.check("A: 1|Connection: close|Keep-Alive: 5|B: 2|", "A: 1|B: 2|");
     way.check("Upgrade: websocket|Connection: Upgrade|HTTP2-Settings: x|Proxy-Connection: x|TE: gzip|", "");
     way.check("Proxy-Authorization: x|Proxy-Authenticate: y|Expect: 100-continue|Trailer: z|", "");
@@ -142,12 +142,12 @@ fn fields_of_this_hop_are_left_out() {
 
 #[test]
 fn spellings_that_pass_for_known_names_are_left_out() {
-    let way = Way::default();
+    let way = RequestWriteCase::default();
     way.check(
         "X_Forwarded_For: 1|content_length: 5|Transfer.Encoding: chunked|my_field: 1|cookie_: 2|",
         "my_field: 1|cookie_: 2|",
     );
-    let trusted = Way::peer("192.0.2.1", true, NO_FORWARDING);
+    let trusted = RequestWriteCase::peer("192.0.2.1", true, NO_FORWARDING);
     trusted.check("X_Forwarded_For: 1|X-Forwarded.Proto: 2|X-Forwarded-For: 3|", "X-Forwarded-For: 3|");
 }
 
@@ -155,13 +155,13 @@ fn spellings_that_pass_for_known_names_are_left_out() {
 fn a_peer_that_is_not_trusted_tells_nothing_of_the_client() {
     let spoofed = "X-Forwarded-For: 1|x-forwarded-proto: https|X-FORWARDED-HOST: b|X-Forwarded-Port: 1|Forwarded: for=x|\
         X-Real-IP: 1|X-Forwarded-User: root|X-Forwarded-Prefix: /|";
-    Way::peer("192.0.2.1", false, NO_FORWARDING).check(spoofed, "");
-    Way::peer("192.0.2.1", false, X_FORWARDED)
+    RequestWriteCase::peer("192.0.2.1", false, NO_FORWARDING).check(spoofed, "");
+    RequestWriteCase::peer("192.0.2.1", false, X_FORWARDED)
         .check(spoofed, "X-Forwarded-For: 192.0.2.1|X-Forwarded-Proto: http|X-Forwarded-Host: a:81|");
-    Way::peer("192.0.2.1", false, FORWARDED)
+    RequestWriteCase::peer("192.0.2.1", false, FORWARDED)
         .check(spoofed, "Forwarded: for=192.0.2.1;proto=http;host=\"a:81\"|");
     let all = ForwardedPolicy { x_forwarded: true, forwarded: true, port: Some(8080) };
-    Way::peer("2001:db8::1", false, all).check(
+    RequestWriteCase::peer("2001:db8::1", false, all).check(
         "",
         "X-Forwarded-For: 2001:db8::1|X-Forwarded-Proto: http|X-Forwarded-Host: a:81|X-Forwarded-Port: 8080|\
          Forwarded: for=\"[2001:db8::1]\";proto=http;host=\"a:81\"|",
@@ -171,17 +171,17 @@ fn a_peer_that_is_not_trusted_tells_nothing_of_the_client() {
 #[test]
 fn a_trusted_peer_is_believed_and_extended() {
     let earlier = "X-Forwarded-For: 1|X-Forwarded-Proto: https|X-Forwarded-For: 2, 3|X-Forwarded-User: u|Forwarded: for=x|";
-    Way::peer("192.0.2.1", true, NO_FORWARDING).check(earlier, earlier);
-    Way::peer("192.0.2.1", true, X_FORWARDED).check(
+    RequestWriteCase::peer("192.0.2.1", true, NO_FORWARDING).check(earlier, earlier);
+    RequestWriteCase::peer("192.0.2.1", true, X_FORWARDED).check(
         earlier,
         "X-Forwarded-Proto: https|X-Forwarded-User: u|Forwarded: for=x|X-Forwarded-For: 1, 2, 3, 192.0.2.1|X-Forwarded-Host: a:81|",
     );
-    Way::peer("192.0.2.1", true, FORWARDED).check(
+    RequestWriteCase::peer("192.0.2.1", true, FORWARDED).check(
         "Forwarded: for=x|X-Real-IP: 9|",
         "X-Real-IP: 9|Forwarded: for=x, for=192.0.2.1;proto=http;host=\"a:81\"|",
     );
     // Connection takes nothing of this away.
-    Way::peer("192.0.2.1", true, NO_FORWARDING).check(
+    RequestWriteCase::peer("192.0.2.1", true, NO_FORWARDING).check(
         "Connection: x-forwarded-for, x-forwarded-user|X-Forwarded-For: 1|X-Forwarded-User: u|",
         "X-Forwarded-For: 1|X-Forwarded-User: u|",
     );
@@ -189,18 +189,22 @@ fn a_trusted_peer_is_believed_and_extended() {
 
 #[test]
 fn a_peer_without_address_is_unknown() {
-    Way::peer("", false, X_FORWARDED).check("", "X-Forwarded-Proto: http|X-Forwarded-Host: a:81|");
-    Way::peer("", true, X_FORWARDED)
+    RequestWriteCase::peer("", false, X_FORWARDED)
+        .check("", "X-Forwarded-Proto: http|X-Forwarded-Host: a:81|");
+    RequestWriteCase::peer("", true, X_FORWARDED)
         .check("X-Forwarded-For: 1|", "X-Forwarded-For: 1|X-Forwarded-Proto: http|X-Forwarded-Host: a:81|");
-    Way::peer("", true, X_FORWARDED)
+    RequestWriteCase::peer("", true, X_FORWARDED)
         .check("X-Forwarded-For:|", "X-Forwarded-Proto: http|X-Forwarded-Host: a:81|");
-    Way::peer("", false, FORWARDED).check("", "Forwarded: for=unknown;proto=http;host=\"a:81\"|");
+    RequestWriteCase::peer("", false, FORWARDED)
+        .check("", "Forwarded: for=unknown;proto=http;host=\"a:81\"|");
 }
 
 #[test]
 fn a_request_id_is_exactly_one() {
-    let id =
-        |name, replace| Way { request_id: Some(RequestId { name, value: "7", replace }), ..Way::default() };
+    let id = |name, replace| RequestWriteCase {
+        request_id: Some(RequestId { name, value: "7", replace }),
+        ..RequestWriteCase::default()
+    };
     id("X-Request-Id", true).check("x-request-id: 1|X-Request-ID: 2|x_request_id: 3|", "X-Request-Id: 7|");
     id("X-Request-Id", false).check("x-request-id: 1|X-Request-ID: 2|x_request_id: 3|", "x-request-id: 1|");
     id("X-Request-Id", false).check("A: 1|", "A: 1|X-Request-Id: 7|");
@@ -213,14 +217,14 @@ fn a_request_id_is_exactly_one() {
 
 #[test]
 fn via_is_added() {
-    let way = Way { via: Some("eddy"), ..Way::default() };
+    let way = RequestWriteCase { via: Some("eddy"), ..RequestWriteCase::default() };
     way.check("Via: 1.0 x|A: 1|", "Via: 1.0 x|A: 1|Via: 1.1 eddy|");
     assert_eq!(way.send("GET / HTTP/1.0\r\nHost: a\r\n\r\n"), "GET / HTTP/1.1|Host: a|Via: 1.0 eddy||");
 }
 
 #[test]
 fn edits_remove_then_set_then_add() {
-    let edited = |edit: fn(&mut FieldEdits)| Way::edited(edit);
+    let edited = |edit: fn(&mut FieldEdits)| RequestWriteCase::edited(edit);
     edited(|e| e.remove("x-a").unwrap()).check("X-A: 1|x_a: 2|X-B: 3|", "X-B: 3|");
     edited(|e| e.set("cookie", "c").unwrap()).check("Cookie: 1|cookie: 2|A: 3|", "A: 3|cookie: c|");
     edited(|e| e.add("a", "2").unwrap()).check("A: 1|", "A: 1|a: 2|");
@@ -230,7 +234,7 @@ fn edits_remove_then_set_then_add() {
         e.remove("a").unwrap();
     })
     .check("A: 1|", "a: 2|a: 3|");
-    let mut way = Way::peer("192.0.2.1", false, X_FORWARDED);
+    let mut way = RequestWriteCase::peer("192.0.2.1", false, X_FORWARDED);
     way.via = Some("eddy");
     way.edits.set("X-Forwarded-Proto", "https").unwrap();
     way.edits.remove("x-forwarded-host").unwrap();
@@ -243,7 +247,7 @@ fn one_protocol_is_offered_where_one_is_asked_for() {
     let text = "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: upgrade, x-hop\r\nUpgrade: h2c, websocket\r\nTE: trailers\r\nX-Hop: 1\r\nSec-WebSocket-Version: 13\r\n\r\n";
     let mut head = RequestHead::new();
     head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
-    let way = Way::default();
+    let way = RequestWriteCase::default();
     let mut out = Vec::new();
     let request = RequestWrite {
         bytes: text.as_bytes(),
@@ -277,7 +281,7 @@ fn an_expectation_goes_on_where_it_is_passed() {
     let text = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-Continue\r\n\r\n";
     let mut head = RequestHead::new();
     head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
-    let way = Way::default();
+    let way = RequestWriteCase::default();
     for passes_expectation in [true, false] {
         let mut out = Vec::new();
         let request = RequestWrite {
@@ -306,7 +310,7 @@ fn a_handshake_that_is_not_asked_for_leaves_nothing() {
         let text = text.replace('|', "\r\n");
         let mut head = RequestHead::new();
         head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
-        let way = Way::default();
+        let way = RequestWriteCase::default();
         let mut out = Vec::new();
         let request = RequestWrite {
             bytes: text.as_bytes(),

@@ -1,6 +1,6 @@
 use crate::edits::FieldEdits;
 use crate::egress::Egress;
-use crate::head::{Asked, HeadLimits, ResponseBody, ResponseHead};
+use crate::head::{HeadLimits, ResponseBody, ResponseContext, ResponseHead};
 use crate::method::{Method, Version};
 use crate::write::{
     CONTINUE, GrpcReply, LocalReply, RequestId, ResponseWrite, Switched, write_interim_head,
@@ -208,7 +208,7 @@ fn a_location_cannot_end_its_line() {
 fn a_switch_says_what_to_and_is_success_where_frames_asked_for_it() {
     let text = "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: k\r\nA: b\r\n\r\n";
     let mut head = ResponseHead::new();
-    head.parse(text.as_bytes(), &HeadLimits::default(), Asked::upgrade(Method::Get)).unwrap();
+    head.parse(text.as_bytes(), &HeadLimits::default(), ResponseContext::upgrade(Method::Get)).unwrap();
     let send = |client_version, keep_alive| {
         let response = ResponseWrite {
             bytes: text.as_bytes(),
@@ -230,7 +230,7 @@ fn a_switch_says_what_to_and_is_success_where_frames_asked_for_it() {
     let expected = "HTTP/1.1 101 Switching|Sec-WebSocket-Accept: k|A: b|Date: now|Connection: Upgrade|Upgrade: websocket||";
     assert_eq!(String::from_utf8_lossy(&out).replace("\r\n", "|"), expected);
     let mut egress = Egress::new();
-    egress.check_response(&out, 101, ResponseBody::None, Asked::upgrade(Method::Get)).unwrap();
+    egress.check_response(&out, 101, ResponseBody::None, ResponseContext::upgrade(Method::Get)).unwrap();
     egress.check_response(&out, 101, ResponseBody::None, Method::Get).unwrap_err();
     let out = send(Version::Http2, true);
     assert_eq!(String::from_utf8_lossy(&out).replace("\r\n", "|"), "HTTP/1.1 200 OK|A: b|Date: now||");

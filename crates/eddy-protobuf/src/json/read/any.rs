@@ -1,10 +1,10 @@
 //! `Any`: its `@type` decides how the rest is read, wherever it stands.
 
-use super::frame::Role;
+use super::frame::JsonReadRole;
 use super::member::NO_FIELD;
-use super::parser::{Expect, Parser};
+use super::parser::{Expect, JsonParser};
 use super::token::{Token, is_space, read_text, word_len};
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::text::unescape;
 use crate::schema::{Schema, Special};
 use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
@@ -50,9 +50,14 @@ impl Capture {
     }
 }
 
-impl Parser {
+impl JsonParser {
     /// A key of an `Any` whose type is not known yet.
-    pub(super) fn any_key(&mut self, name: &[u8], bytes: &[u8], has_colon: bool) -> Result<(), Fault> {
+    pub(super) fn any_key(
+        &mut self,
+        name: &[u8],
+        bytes: &[u8],
+        has_colon: bool,
+    ) -> Result<(), ProtobufError> {
         if name == b"@type" {
             return Ok(());
         }
@@ -69,17 +74,17 @@ impl Parser {
     }
 
     /// Keeps the rest of an object; at its end reads it with its `@type` first.
-    pub(super) fn captured(&mut self, schema: &Schema, piece: &[u8]) -> Result<usize, Fault> {
+    pub(super) fn captured(&mut self, schema: &Schema, piece: &[u8]) -> Result<usize, ProtobufError> {
         let (used, is_whole) = self.capture.take(piece);
         if self.capture.text.len() > self.limits.message_bytes_max {
-            return Err(self.fault(FaultKind::MessageTooLarge));
+            return Err(self.fault(ProtobufErrorKind::MessageTooLarge));
         }
         if !is_whole {
             return Ok(used);
         }
         self.capture.spent += self.capture.text.len();
         if self.capture.spent > self.limits.message_bytes_max {
-            return Err(self.fault(FaultKind::HeldTooLarge));
+            return Err(self.fault(ProtobufErrorKind::HeldTooLarge));
         }
         let text = std::mem::take(&mut self.capture.text);
         let mut ordered = std::mem::take(&mut self.capture.ordered);
@@ -89,7 +94,7 @@ impl Parser {
             self.expect = Expect::FirstKey;
             let used = self.run(schema, &ordered, true)?;
             if used < ordered.len() || self.stack.len() + 1 != level {
-                return Err(self.fault(FaultKind::JsonSyntax));
+                return Err(self.fault(ProtobufErrorKind::JsonSyntax));
             }
             Ok(())
         });
@@ -100,10 +105,11 @@ impl Parser {
     }
 
     /// The `@type` of an `Any`: from here on it is read as that message.
-    pub(super) fn any_type(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
-        let Token::Text(url) = token else { return Err(self.fault(FaultKind::JsonAnyType)) };
+    pub(super) fn any_type(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
+        let Token::Text(url) = token else { return Err(self.fault(ProtobufErrorKind::JsonAnyType)) };
         let id = self.with_text(url, |parser, url| {
-            let id = schema.find_by_url(url).ok_or_else(|| parser.fault(FaultKind::AnyTypeUnknown))?;
+            let id =
+                schema.find_by_url(url).ok_or_else(|| parser.fault(ProtobufErrorKind::AnyTypeUnknown))?;
             write_tag(&mut parser.out, 1, LENGTH);
             write_bytes(&mut parser.out, url);
             Ok(id)
@@ -118,12 +124,12 @@ impl Parser {
         top.message = id;
         top.field = NO_FIELD;
         if message.special == Special::None && !is_empty {
-            top.role = Role::Message;
+            top.role = JsonReadRole::Message;
             top.is_of_any = true;
             let bits = message.fields.len() + message.oneofs.len();
             self.seen.resize(top.seen_at + bits.div_ceil(64), 0);
         } else {
-            top.role = Role::AnySpecial;
+            top.role = JsonReadRole::AnySpecial;
             top.has_value = is_empty;
         }
         self.expect = Expect::NextMember;
@@ -131,46 +137,46 @@ impl Parser {
     }
 
     /// A key of an `Any` of a message that JSON has a form for.
-    pub(super) fn any_special_key(&mut self, name: &[u8]) -> Result<(), Fault> {
+    pub(super) fn any_special_key(&mut self, name: &[u8]) -> Result<(), ProtobufError> {
         match name {
             b"value" if self.top.guess == 0 => {
                 self.top.field = 0;
                 self.top.guess = 1;
                 Ok(())
             }
-            b"value" => Err(self.fault(FaultKind::JsonDuplicate)),
-            b"@type" => Err(self.fault(FaultKind::JsonAnyType)),
+            b"value" => Err(self.fault(ProtobufErrorKind::JsonDuplicate)),
+            b"@type" => Err(self.fault(ProtobufErrorKind::JsonAnyType)),
             _ => self.unknown_member(),
         }
     }
 }
 
 /// Writes an object without its first brace so that `@type` is its first member.
-fn put_type_first(text: &[u8], ordered: &mut Vec<u8>) -> Result<(), FaultKind> {
+fn put_type_first(text: &[u8], ordered: &mut Vec<u8>) -> Result<(), ProtobufErrorKind> {
     let mut at = 0;
     let mut member = None;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let start = at + spaces(rest);
         let Some((key, used)) = read_text(text.get(start..).unwrap_or_default())? else {
-            return Err(FaultKind::JsonSyntax);
+            return Err(ProtobufErrorKind::JsonSyntax);
         };
         let mut name = Vec::new();
         unescape(&mut name, key.raw).map_err(|(_, kind)| kind)?;
         let end = start + used + value_len(text.get(start + used..).unwrap_or_default());
         if name == b"@type" && member.replace(start..end).is_some() {
-            return Err(FaultKind::JsonAnyType);
+            return Err(ProtobufErrorKind::JsonAnyType);
         }
         at = end + 1;
         if text.get(end) != Some(&b',') {
             break;
         }
     }
-    let member = member.ok_or(FaultKind::JsonAnyType)?;
+    let member = member.ok_or(ProtobufErrorKind::JsonAnyType)?;
     ordered.extend_from_slice(text.get(member.clone()).unwrap_or_default());
     // It was not the first, so that a comma stands before it.
     let before = text.get(..member.start).unwrap_or_default().trim_ascii_end();
     ordered.push(b',');
-    ordered.extend_from_slice(before.strip_suffix(b",").ok_or(FaultKind::JsonSyntax)?);
+    ordered.extend_from_slice(before.strip_suffix(b",").ok_or(ProtobufErrorKind::JsonSyntax)?);
     ordered.extend_from_slice(text.get(member.end..).unwrap_or_default());
     Ok(())
 }

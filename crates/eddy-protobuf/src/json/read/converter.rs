@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::parser::Parser;
+use super::parser::JsonParser;
 use super::token::{Tail, tail};
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::FromJsonOptions;
-use crate::limits::Limits;
+use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
 
 /// Makes messages of JSON that comes whole ([`FromJson::convert`]) or in pieces ([`FromJson::push`]).
@@ -19,17 +19,17 @@ use crate::schema::{MessageId, Schema};
 pub struct FromJson {
     schema: Arc<Schema>,
     message: MessageId,
-    limits: Limits,
-    parser: Parser,
+    limits: ProtobufLimits,
+    parser: JsonParser,
     /// What stands before the value, where that is one field's: a brace and the key.
     key: Option<Box<[u8]>>,
     /// The beginning of a token that ended too soon.
     carried: Vec<u8>,
-    state: State,
+    state: FromJsonState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum FromJsonState {
     Idle,
     Reading,
     Complete,
@@ -38,9 +38,14 @@ enum State {
 
 impl FromJson {
     /// For messages of one type.
-    pub fn new(schema: Arc<Schema>, message: MessageId, options: FromJsonOptions, limits: Limits) -> Self {
-        let parser = Parser::new(options, limits);
-        Self { schema, message, limits, parser, key: None, carried: Vec::new(), state: State::Idle }
+    pub fn new(
+        schema: Arc<Schema>,
+        message: MessageId,
+        options: FromJsonOptions,
+        limits: ProtobufLimits,
+    ) -> Self {
+        let parser = JsonParser::new(options, limits);
+        Self { schema, message, limits, parser, key: None, carried: Vec::new(), state: FromJsonState::Idle }
     }
 
     /// For messages of which the text is the value of one field, and nothing but that is set; `field` is its index in
@@ -50,7 +55,7 @@ impl FromJson {
         message: MessageId,
         field: u16,
         options: FromJsonOptions,
-        limits: Limits,
+        limits: ProtobufLimits,
     ) -> Self {
         let key = schema.message(message).field(field).map(|field| {
             // The key of an object has a comma before it.
@@ -59,7 +64,7 @@ impl FromJson {
         Self { key, ..Self::new(schema, message, options, limits) }
     }
 
-    fn begin(&mut self) -> Result<(), Fault> {
+    fn begin(&mut self) -> Result<(), ProtobufError> {
         self.reset();
         self.parser.begin(self.message);
         match &self.key {
@@ -72,15 +77,15 @@ impl FromJson {
     ///
     /// # Errors
     /// [`Fault`] where the text is no JSON, or not that of such a message.
-    pub fn convert(&mut self, json: &[u8]) -> Result<&[u8], Fault> {
+    pub fn convert(&mut self, json: &[u8]) -> Result<&[u8], ProtobufError> {
         self.begin()?;
         let used = self.parser.run(&self.schema, json, true)?;
         self.parser.end_field(&self.schema)?;
         if !self.parser.is_done() {
-            return Err(Fault::new(self.parser.base, FaultKind::Truncated));
+            return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::Truncated));
         }
         if used < json.len() {
-            return Err(Fault::new(used as u64, FaultKind::JsonTrailing));
+            return Err(ProtobufError::new(used as u64, ProtobufErrorKind::JsonTrailing));
         }
         Ok(&self.parser.out)
     }
@@ -91,23 +96,25 @@ impl FromJson {
     /// # Errors
     /// [`Fault`] where the text is no JSON, or not that of such a message; then it is lost, [`FromJson::reset`] begins
     /// another.
-    pub fn push(&mut self, piece: &[u8]) -> Result<usize, Fault> {
+    pub fn push(&mut self, piece: &[u8]) -> Result<usize, ProtobufError> {
         match self.state {
-            State::Idle => {
+            FromJsonState::Idle => {
                 self.begin()?;
-                self.state = State::Reading;
+                self.state = FromJsonState::Reading;
             }
-            State::Complete | State::Failed => return Err(Fault::new(self.parser.base, FaultKind::Ended)),
-            State::Reading => {}
+            FromJsonState::Complete | FromJsonState::Failed => {
+                return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::Ended));
+            }
+            FromJsonState::Reading => {}
         }
         let pushed = self.push_piece(piece);
         if pushed.is_err() {
-            self.state = State::Failed;
+            self.state = FromJsonState::Failed;
         }
         pushed
     }
 
-    fn push_piece(&mut self, piece: &[u8]) -> Result<usize, Fault> {
+    fn push_piece(&mut self, piece: &[u8]) -> Result<usize, ProtobufError> {
         let mut at = 0;
         if !self.carried.is_empty() {
             let tail = tail(&self.carried, piece);
@@ -130,19 +137,19 @@ impl FromJson {
         Ok(piece.len())
     }
 
-    fn carry(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+    fn carry(&mut self, bytes: &[u8]) -> Result<(), ProtobufError> {
         if self.carried.len() + bytes.len() > self.limits.message_bytes_max {
-            return Err(Fault::new(self.parser.base, FaultKind::MessageTooLarge));
+            return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::MessageTooLarge));
         }
         self.carried.extend_from_slice(bytes);
         Ok(())
     }
 
     /// Reads the token that came in several pieces.
-    fn run_carried(&mut self) -> Result<(), Fault> {
+    fn run_carried(&mut self) -> Result<(), ProtobufError> {
         let used = self.parser.run(&self.schema, &self.carried, true)?;
         if used < self.carried.len() {
-            return Err(Fault::new(self.parser.base, FaultKind::JsonSyntax));
+            return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::JsonSyntax));
         }
         self.carried.clear();
         Ok(())
@@ -152,30 +159,30 @@ impl FromJson {
     ///
     /// # Errors
     /// As [`FromJson::push`]; [`FaultKind::Truncated`] if the value is not complete.
-    pub fn finish(&mut self) -> Result<&[u8], Fault> {
-        if matches!(self.state, State::Complete | State::Failed) {
-            return Err(Fault::new(self.parser.base, FaultKind::Ended));
+    pub fn finish(&mut self) -> Result<&[u8], ProtobufError> {
+        if matches!(self.state, FromJsonState::Complete | FromJsonState::Failed) {
+            return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::Ended));
         }
-        self.state = State::Failed;
+        self.state = FromJsonState::Failed;
         if !self.carried.is_empty() {
             self.run_carried()?;
         }
         self.parser.end_field(&self.schema)?;
         if !self.parser.is_done() {
-            return Err(Fault::new(self.parser.base, FaultKind::Truncated));
+            return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::Truncated));
         }
-        self.state = State::Complete;
+        self.state = FromJsonState::Complete;
         Ok(&self.parser.out)
     }
 
     /// Whether the value has ended, so that what comes next is another.
     pub fn is_done(&self) -> bool {
-        self.state == State::Reading && (self.parser.is_done() || self.parser.is_halted())
+        self.state == FromJsonState::Reading && (self.parser.is_done() || self.parser.is_halted())
     }
 
     /// Forgets what was pushed.
     pub fn reset(&mut self) {
-        self.state = State::Idle;
+        self.state = FromJsonState::Idle;
         self.carried.clear();
     }
 }

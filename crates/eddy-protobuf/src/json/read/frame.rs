@@ -4,7 +4,7 @@ use crate::schema::MessageId;
 
 /// What an object or array becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum JsonReadRole {
     /// What is around the outermost message.
     Outermost,
     /// An object that is a message.
@@ -24,8 +24,8 @@ pub(super) enum Role {
 
 /// A frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) role: Role,
+pub(super) struct JsonReadFrame {
+    pub(super) role: JsonReadRole,
     pub(super) message: MessageId,
     /// The field that the next value is of.
     pub(super) field: u16,
@@ -51,8 +51,8 @@ pub(super) struct Frame {
     pub(super) entry_length: usize,
 }
 
-impl Frame {
-    pub(super) fn new(role: Role, message: MessageId) -> Self {
+impl JsonReadFrame {
+    pub(super) fn new(role: JsonReadRole, message: MessageId) -> Self {
         Self {
             role,
             message,

@@ -1,21 +1,25 @@
 //! Keys of objects.
 
-use super::frame::Role;
-use super::parser::{Expect, Parser};
-use super::token::Text;
-use crate::fault::{Fault, FaultKind};
+use super::frame::JsonReadRole;
+use super::parser::{Expect, JsonParser};
+use super::token::JsonString;
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::keys::KeyProblem;
 use crate::json::text::{parse_signed, parse_unsigned};
 use crate::json::{Duplicates, Unknown};
-use crate::schema::{Field, Kind, Message, Schema};
+use crate::schema::{FieldDescriptor, FieldType, MessageDescriptor, Schema};
 use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
 
-impl Parser {
+impl JsonParser {
     /// Reads the key that is expected, with its colon, if it is what comes: most writers keep the order of the declaration,
     /// and leave out a few fields that are not set.
     #[inline]
-    pub(super) fn expected_key(&mut self, schema: &Schema, rest: &[u8]) -> Result<Option<usize>, Fault> {
-        if self.top.role != Role::Message {
+    pub(super) fn expected_key(
+        &mut self,
+        schema: &Schema,
+        rest: &[u8],
+    ) -> Result<Option<usize>, ProtobufError> {
+        if self.top.role != JsonReadRole::Message {
             return Ok(None);
         }
         let message = schema.message(self.top.message);
@@ -35,34 +39,36 @@ impl Parser {
     pub(super) fn key(
         &mut self,
         schema: &Schema,
-        key: Text<'_>,
+        key: JsonString<'_>,
         bytes: &[u8],
         has_colon: bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         match self.top.role {
-            Role::Message => {
+            JsonReadRole::Message => {
                 let message = schema.message(self.top.message);
                 self.with_text(key, |parser, key| parser.name(message, key))
             }
-            Role::AnyHead => self.with_text(key, |parser, name| parser.any_key(name, bytes, has_colon)),
-            Role::AnySpecial => self.with_text(key, |parser, name| parser.any_special_key(name)),
-            Role::Map => self.with_text(key, |parser, name| parser.map_key(schema, name)),
+            JsonReadRole::AnyHead => {
+                self.with_text(key, |parser, name| parser.any_key(name, bytes, has_colon))
+            }
+            JsonReadRole::AnySpecial => self.with_text(key, |parser, name| parser.any_special_key(name)),
+            JsonReadRole::Map => self.with_text(key, |parser, name| parser.map_key(schema, name)),
             _ => self.with_text(key, |_, _| Ok(())),
         }
     }
 
-    fn name(&mut self, message: &Message, name: &[u8]) -> Result<(), Fault> {
+    fn name(&mut self, message: &MessageDescriptor, name: &[u8]) -> Result<(), ProtobufError> {
         match message.by_name(name) {
             Some((index, _)) => self.member(message, index),
-            None if name == b"@type" && self.top.is_of_any => Err(self.fault(FaultKind::JsonAnyType)),
+            None if name == b"@type" && self.top.is_of_any => Err(self.fault(ProtobufErrorKind::JsonAnyType)),
             None => self.unknown_member(),
         }
     }
 
     /// A member that is not known: refused, or passed over.
-    pub(super) fn unknown_member(&mut self) -> Result<(), Fault> {
+    pub(super) fn unknown_member(&mut self) -> Result<(), ProtobufError> {
         if self.options.unknown == Unknown::Refuse {
-            return Err(Fault { field: None, ..self.fault(FaultKind::JsonFieldUnknown) });
+            return Err(ProtobufError { field: None, ..self.fault(ProtobufErrorKind::JsonFieldUnknown) });
         }
         self.top.field = NO_FIELD;
         Ok(())
@@ -70,11 +76,11 @@ impl Parser {
 
     /// The next value is of this field.
     #[inline]
-    fn member(&mut self, message: &Message, index: u16) -> Result<(), Fault> {
+    fn member(&mut self, message: &MessageDescriptor, index: u16) -> Result<(), ProtobufError> {
         self.top.field = index;
         self.top.guess = index + 1;
         if !self.note(usize::from(index)) && self.options.duplicates == Duplicates::Refuse {
-            return Err(self.fault(FaultKind::JsonDuplicate));
+            return Err(self.fault(ProtobufErrorKind::JsonDuplicate));
         }
         debug_assert!(message.field(index).is_some(), "fields have their index");
         Ok(())
@@ -82,12 +88,16 @@ impl Parser {
 
     /// Takes note that a oneof is set.
     #[inline]
-    pub(super) fn note_oneof(&mut self, message: &Message, field: &Field) -> Result<(), Fault> {
+    pub(super) fn note_oneof(
+        &mut self,
+        message: &MessageDescriptor,
+        field: &FieldDescriptor,
+    ) -> Result<(), ProtobufError> {
         let Some(oneof) = field.oneof else { return Ok(()) };
         if !self.note(message.fields.len() + usize::from(oneof))
             && self.options.duplicates == Duplicates::Refuse
         {
-            return Err(self.fault(FaultKind::JsonOneof));
+            return Err(self.fault(ProtobufErrorKind::JsonOneof));
         }
         Ok(())
     }
@@ -112,44 +122,44 @@ impl Parser {
     }
 
     /// The key of a map begins an entry.
-    fn map_key(&mut self, schema: &Schema, key: &[u8]) -> Result<(), Fault> {
+    fn map_key(&mut self, schema: &Schema, key: &[u8]) -> Result<(), ProtobufError> {
         let map = schema.message(self.top.message).field(self.top.field);
         let entry = map.and_then(|field| Some((field.number, field.kind.message()?)));
-        let Some((number, id)) = entry else { return Err(self.fault(FaultKind::JsonType)) };
-        let kind = schema.message(id).by_number(1).map_or(Kind::String, |(_, field)| field.kind);
+        let Some((number, id)) = entry else { return Err(self.fault(ProtobufErrorKind::JsonType)) };
+        let kind = schema.message(id).by_number(1).map_or(FieldType::String, |(_, field)| field.kind);
         self.top.entry = self.out.len();
         write_tag(&mut self.out, number, LENGTH);
         let start = open_length(&mut self.out);
         self.top.entry_length = start;
         write_tag(&mut self.out, 1, kind.wire_type());
         match kind {
-            Kind::String => write_bytes(&mut self.out, key),
+            FieldType::String => write_bytes(&mut self.out, key),
             _ => self.scalar_key(kind, key)?,
         }
         let written = self.out.get(start..).unwrap_or_default();
         match self.keys.insert(self.top.map, written, self.limits.items_max) {
             Err(KeyProblem::Seen) if self.options.duplicates == Duplicates::Refuse => {
-                Err(self.fault(FaultKind::JsonDuplicate))
+                Err(self.fault(ProtobufErrorKind::JsonDuplicate))
             }
-            Err(KeyProblem::TooMany) => Err(self.fault(FaultKind::TooManyItems)),
+            Err(KeyProblem::TooMany) => Err(self.fault(ProtobufErrorKind::TooManyItems)),
             Ok(()) | Err(KeyProblem::Seen) => Ok(()),
         }
     }
 
-    fn scalar_key(&mut self, kind: Kind, key: &[u8]) -> Result<(), Fault> {
+    fn scalar_key(&mut self, kind: FieldType, key: &[u8]) -> Result<(), ProtobufError> {
         let value = match kind {
-            Kind::Bool => match key {
+            FieldType::Bool => match key {
                 b"true" => Ok(1),
                 b"false" => Ok(0),
-                _ => Err(FaultKind::JsonType),
+                _ => Err(ProtobufErrorKind::JsonType),
             },
-            Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => {
+            FieldType::Int32 | FieldType::Sint32 | FieldType::Sfixed32 => {
                 parse_signed(key, i64::from(i32::MIN), i64::from(i32::MAX)).map(i64::cast_unsigned)
             }
-            Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => {
+            FieldType::Int64 | FieldType::Sint64 | FieldType::Sfixed64 => {
                 parse_signed(key, i64::MIN, i64::MAX).map(i64::cast_unsigned)
             }
-            Kind::Uint32 | Kind::Fixed32 => parse_unsigned(key, u64::from(u32::MAX)),
+            FieldType::Uint32 | FieldType::Fixed32 => parse_unsigned(key, u64::from(u32::MAX)),
             _ => parse_unsigned(key, u64::MAX),
         };
         let value = value.map_err(|kind| self.fault(kind))?;

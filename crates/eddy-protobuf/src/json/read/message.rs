@@ -1,26 +1,26 @@
 //! Messages that are a string or number in JSON.
 
-use super::parser::Parser;
+use super::parser::JsonParser;
 use super::scalar::Presence;
 use super::token::Token;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::text::{parse_duration, parse_timestamp, read_mask_path};
-use crate::schema::{Message, Schema, Special};
+use crate::schema::{MessageDescriptor, Schema, Special};
 use crate::wire::{LENGTH, VARINT, close_length, open_length, write_tag, write_varint};
 
-impl Parser {
+impl JsonParser {
     /// Writes the fields of a `Timestamp`, `Duration`, `FieldMask` or wrapper.
     pub(super) fn special(
         &mut self,
         schema: &Schema,
-        message: &Message,
+        message: &MessageDescriptor,
         token: Token<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         if message.special == Special::Wrapper {
             let Some((_, field)) = message.by_number(1) else { return Ok(()) };
             return self.scalar(schema, field, Presence::Implicit, token).map(|_| ());
         }
-        let Token::Text(text) = token else { return Err(self.fault(FaultKind::JsonType)) };
+        let Token::Text(text) = token else { return Err(self.fault(ProtobufErrorKind::JsonType)) };
         self.with_text(text, |parser, text| match message.special {
             Special::FieldMask => parser.field_mask(text),
             Special::Duration => parser.time(parse_duration(text)),
@@ -28,7 +28,7 @@ impl Parser {
         })
     }
 
-    fn time(&mut self, parsed: Result<(i64, i32), FaultKind>) -> Result<(), Fault> {
+    fn time(&mut self, parsed: Result<(i64, i32), ProtobufErrorKind>) -> Result<(), ProtobufError> {
         let (seconds, nanos) = parsed.map_err(|kind| self.fault(kind))?;
         for (number, value) in [(1, seconds), (2, i64::from(nanos))] {
             if value != 0 {
@@ -39,7 +39,7 @@ impl Parser {
         Ok(())
     }
 
-    fn field_mask(&mut self, text: &[u8]) -> Result<(), Fault> {
+    fn field_mask(&mut self, text: &[u8]) -> Result<(), ProtobufError> {
         // White space around the list is none of it, as all that Unicode counts as such; text is UTF-8 here.
         let text = std::str::from_utf8(text).map_or(text, |text| text.trim().as_bytes());
         if text.is_empty() {
@@ -48,7 +48,8 @@ impl Parser {
         for path in text.split(|byte| *byte == b',') {
             write_tag(&mut self.out, 1, LENGTH);
             let start = open_length(&mut self.out);
-            read_mask_path(&mut self.out, path).ok_or_else(|| self.fault(FaultKind::JsonFieldMask))?;
+            read_mask_path(&mut self.out, path)
+                .ok_or_else(|| self.fault(ProtobufErrorKind::JsonFieldMask))?;
             close_length(&mut self.out, start);
         }
         Ok(())

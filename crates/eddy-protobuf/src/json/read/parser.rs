@@ -1,13 +1,13 @@
 //! The parser that reads JSON token by token and writes as it goes.
 
 use super::any::Capture;
-use super::frame::{Frame, Role};
-use super::token::{Text, is_space, read_text, read_token};
-use crate::fault::{Fault, FaultKind};
+use super::frame::{JsonReadFrame, JsonReadRole};
+use super::token::{JsonString, is_space, read_text, read_token};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::FromJsonOptions;
 use crate::json::keys::Keys;
 use crate::json::text::unescape;
-use crate::limits::Limits;
+use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
 use crate::wire::{GROUP_END, close_length, write_tag};
 
@@ -33,12 +33,12 @@ pub(super) enum Expect {
 
 /// Reads JSON and writes messages.
 #[derive(Debug)]
-pub(super) struct Parser {
+pub(super) struct JsonParser {
     pub(super) options: FromJsonOptions,
-    pub(super) limits: Limits,
+    pub(super) limits: ProtobufLimits,
     pub(super) out: Vec<u8>,
-    pub(super) top: Frame,
-    pub(super) stack: Vec<Frame>,
+    pub(super) top: JsonReadFrame,
+    pub(super) stack: Vec<JsonReadFrame>,
     pub(super) expect: Expect,
     pub(super) seen: Vec<u64>,
     pub(super) keys: Keys,
@@ -52,13 +52,13 @@ pub(super) struct Parser {
     pub(super) halt: usize,
 }
 
-impl Parser {
-    pub(super) fn new(options: FromJsonOptions, limits: Limits) -> Self {
+impl JsonParser {
+    pub(super) fn new(options: FromJsonOptions, limits: ProtobufLimits) -> Self {
         Self {
             options,
             limits,
             out: Vec::new(),
-            top: Frame::new(Role::Outermost, MessageId(0)),
+            top: JsonReadFrame::new(JsonReadRole::Outermost, MessageId(0)),
             stack: Vec::new(),
             expect: Expect::End,
             seen: Vec::new(),
@@ -81,7 +81,7 @@ impl Parser {
         self.maps = 0;
         self.base = 0;
         self.halt = usize::MAX;
-        self.top = Frame::new(Role::Outermost, message);
+        self.top = JsonReadFrame::new(JsonReadRole::Outermost, message);
         self.expect = Expect::Value;
     }
 
@@ -91,7 +91,7 @@ impl Parser {
     }
 
     /// Makes ready for the value of one field, `key` being all that stands before it.
-    pub(super) fn begin_field(&mut self, schema: &Schema, key: &[u8]) -> Result<(), Fault> {
+    pub(super) fn begin_field(&mut self, schema: &Schema, key: &[u8]) -> Result<(), ProtobufError> {
         self.run(schema, key, false)?;
         self.halt = self.stack.len();
         self.base = 0;
@@ -104,7 +104,7 @@ impl Parser {
     }
 
     /// Ends the message around a value that was read alone.
-    pub(super) fn end_field(&mut self, schema: &Schema) -> Result<(), Fault> {
+    pub(super) fn end_field(&mut self, schema: &Schema) -> Result<(), ProtobufError> {
         if self.is_halted() {
             self.halt = usize::MAX;
             self.leave(schema)?;
@@ -114,7 +114,12 @@ impl Parser {
 
     /// Reads from the front of a window; answers with how much was read, which is all but the beginning of a token, or all up
     /// to the end of the message.
-    pub(super) fn run(&mut self, schema: &Schema, window: &[u8], is_last: bool) -> Result<usize, Fault> {
+    pub(super) fn run(
+        &mut self,
+        schema: &Schema,
+        window: &[u8],
+        is_last: bool,
+    ) -> Result<usize, ProtobufError> {
         let base = self.base;
         let mut at = 0;
         loop {
@@ -135,14 +140,14 @@ impl Parser {
                 None => return Ok(at),
             }
             if self.out.len() > self.limits.message_bytes_max {
-                return Err(self.fault(FaultKind::MessageTooLarge));
+                return Err(self.fault(ProtobufErrorKind::MessageTooLarge));
             }
         }
     }
 
     /// Reads one token; none if the window ends within it.
     #[inline]
-    fn step(&mut self, schema: &Schema, rest: &[u8], is_last: bool) -> Result<Option<usize>, Fault> {
+    fn step(&mut self, schema: &Schema, rest: &[u8], is_last: bool) -> Result<Option<usize>, ProtobufError> {
         match (self.expect, rest.first()) {
             (Expect::FirstKey | Expect::NextMember, Some(b'}')) => {
                 self.leave(schema)?;
@@ -185,17 +190,17 @@ impl Parser {
                 self.value(schema, token)?;
                 Ok(Some(used))
             }
-            _ => Err(self.fault(FaultKind::JsonSyntax)),
+            _ => Err(self.fault(ProtobufErrorKind::JsonSyntax)),
         }
     }
 
     /// Begins an object or array.
-    pub(super) fn enter(&mut self, schema: &Schema, mut frame: Frame) -> Result<(), Fault> {
+    pub(super) fn enter(&mut self, schema: &Schema, mut frame: JsonReadFrame) -> Result<(), ProtobufError> {
         if self.stack.len() >= self.limits.depth_max as usize {
-            return Err(self.fault(FaultKind::DepthExceeded));
+            return Err(self.fault(ProtobufErrorKind::DepthExceeded));
         }
         frame.seen_at = self.seen.len();
-        if frame.role == Role::Message {
+        if frame.role == JsonReadRole::Message {
             let message = schema.message(frame.message);
             let bits = message.fields.len() + message.oneofs.len();
             self.seen.resize(frame.seen_at + bits.div_ceil(64), 0);
@@ -203,18 +208,20 @@ impl Parser {
         self.stack.push(self.top);
         self.top = frame;
         self.expect = match frame.role {
-            Role::Array | Role::SkipArray => Expect::FirstElement,
+            JsonReadRole::Array | JsonReadRole::SkipArray => Expect::FirstElement,
             _ => Expect::FirstKey,
         };
         Ok(())
     }
 
     /// Ends an object or array.
-    fn leave(&mut self, schema: &Schema) -> Result<(), Fault> {
+    fn leave(&mut self, schema: &Schema) -> Result<(), ProtobufError> {
         let top = self.top;
         match top.role {
-            Role::Message => self.check_required(schema)?,
-            Role::AnySpecial if !top.has_value => return Err(self.fault(FaultKind::JsonAnyType)),
+            JsonReadRole::Message => self.check_required(schema)?,
+            JsonReadRole::AnySpecial if !top.has_value => {
+                return Err(self.fault(ProtobufErrorKind::JsonAnyType));
+            }
             _ => {}
         }
         if top.inner > 0 {
@@ -240,40 +247,48 @@ impl Parser {
     #[inline]
     pub(super) fn after_value(&mut self) {
         self.expect = match self.top.role {
-            Role::Outermost => Expect::End,
-            Role::Array | Role::SkipArray => Expect::NextElement,
-            Role::Map => {
+            JsonReadRole::Outermost => Expect::End,
+            JsonReadRole::Array | JsonReadRole::SkipArray => Expect::NextElement,
+            JsonReadRole::Map => {
                 if self.top.entry_length > 0 {
                     close_length(&mut self.out, self.top.entry_length);
                     self.top.entry_length = 0;
                 }
                 Expect::NextMember
             }
-            Role::Message | Role::AnyHead | Role::AnySpecial | Role::SkipObject => Expect::NextMember,
+            JsonReadRole::Message
+            | JsonReadRole::AnyHead
+            | JsonReadRole::AnySpecial
+            | JsonReadRole::SkipObject => Expect::NextMember,
         };
     }
 
-    pub(super) fn fault(&self, kind: FaultKind) -> Fault {
+    pub(super) fn fault(&self, kind: ProtobufErrorKind) -> ProtobufError {
         let field = match self.top.role {
-            Role::Message | Role::Array | Role::Map => Some((self.top.message, self.top.field)),
+            JsonReadRole::Message | JsonReadRole::Array | JsonReadRole::Map => {
+                Some((self.top.message, self.top.field))
+            }
             _ => None,
         };
-        Fault { offset: self.base, kind, field }
+        ProtobufError { offset: self.base, kind, field }
     }
 
     /// Gives `then` what a string stands for.
     #[inline]
     pub(super) fn with_text<T>(
         &mut self,
-        text: Text<'_>,
-        then: impl FnOnce(&mut Self, &[u8]) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        text: JsonString<'_>,
+        then: impl FnOnce(&mut Self, &[u8]) -> Result<T, ProtobufError>,
+    ) -> Result<T, ProtobufError> {
         if !text.has_escapes {
             if text.has_others
                 && let Err(error) = std::str::from_utf8(text.raw)
             {
                 let place = 1 + error.valid_up_to() as u64;
-                return Err(Fault { offset: self.base + place, ..self.fault(FaultKind::Utf8) });
+                return Err(ProtobufError {
+                    offset: self.base + place,
+                    ..self.fault(ProtobufErrorKind::Utf8)
+                });
             }
             return then(self, text.raw);
         }
@@ -281,7 +296,9 @@ impl Parser {
         plain.clear();
         let result = match unescape(&mut plain, text.raw) {
             Ok(()) => then(self, &plain),
-            Err((place, kind)) => Err(Fault { offset: self.base + 1 + place as u64, ..self.fault(kind) }),
+            Err((place, kind)) => {
+                Err(ProtobufError { offset: self.base + 1 + place as u64, ..self.fault(kind) })
+            }
         };
         self.text = plain;
         result

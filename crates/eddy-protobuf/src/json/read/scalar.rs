@@ -1,11 +1,11 @@
 //! Scalars from tokens.
 
-use super::parser::Parser;
+use super::parser::JsonParser;
 use super::token::Token;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::Unknown;
 use crate::json::text::{decode_base64, parse_double, parse_float, parse_signed, parse_unsigned};
-use crate::schema::{EnumId, Field, Kind, Schema};
+use crate::schema::{EnumId, FieldDescriptor, FieldType, Schema};
 use crate::wire::{
     FIXED32, FIXED64, LENGTH, close_length, open_length, write_bytes, write_tag, write_varint,
 };
@@ -21,35 +21,35 @@ pub(super) enum Presence {
     Bare,
 }
 
-impl Parser {
+impl JsonParser {
     /// Writes a scalar; whether it was one that is known.
     #[inline]
     pub(super) fn scalar(
         &mut self,
         schema: &Schema,
-        field: &Field,
+        field: &FieldDescriptor,
         presence: Presence,
         token: Token<'_>,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, ProtobufError> {
         match (field.kind, token) {
-            (Kind::String, Token::Text(text)) => self.with_text(text, |parser, text| {
+            (FieldType::String, Token::Text(text)) => self.with_text(text, |parser, text| {
                 if presence != Presence::Implicit || !text.is_empty() {
                     write_tag(&mut parser.out, field.number, LENGTH);
                     write_bytes(&mut parser.out, text);
                 }
                 Ok(true)
             }),
-            (Kind::Bytes, Token::Text(text)) => self.with_text(text, |parser, text| {
+            (FieldType::Bytes, Token::Text(text)) => self.with_text(text, |parser, text| {
                 if presence != Presence::Implicit || !text.is_empty() {
                     write_tag(&mut parser.out, field.number, LENGTH);
                     let start = open_length(&mut parser.out);
                     decode_base64(&mut parser.out, text)
-                        .ok_or_else(|| parser.fault(FaultKind::JsonBase64))?;
+                        .ok_or_else(|| parser.fault(ProtobufErrorKind::JsonBase64))?;
                     close_length(&mut parser.out, start);
                 }
                 Ok(true)
             }),
-            (Kind::String | Kind::Bytes, _) => Err(self.fault(FaultKind::JsonType)),
+            (FieldType::String | FieldType::Bytes, _) => Err(self.fault(ProtobufErrorKind::JsonType)),
             (kind, token) => {
                 let Some(value) = self.number(schema, kind, token)? else { return Ok(false) };
                 if presence == Presence::Implicit && value == 0 {
@@ -65,24 +65,34 @@ impl Parser {
     }
 
     /// A number, `bool` or enum, as 64 bits; none if it is the name of no value, and such are passed over.
-    fn number(&mut self, schema: &Schema, kind: Kind, token: Token<'_>) -> Result<Option<u64>, Fault> {
+    fn number(
+        &mut self,
+        schema: &Schema,
+        kind: FieldType,
+        token: Token<'_>,
+    ) -> Result<Option<u64>, ProtobufError> {
         let value = match (kind, token) {
-            (Kind::Bool, Token::True) => 1,
-            (Kind::Bool, Token::False) => 0,
-            (Kind::Bool, _) => return Err(self.fault(FaultKind::JsonType)),
-            (Kind::Enum(id), token) => return self.enumeration(schema, id, token),
+            (FieldType::Bool, Token::True) => 1,
+            (FieldType::Bool, Token::False) => 0,
+            (FieldType::Bool, _) => return Err(self.fault(ProtobufErrorKind::JsonType)),
+            (FieldType::Enum(id), token) => return self.enumeration(schema, id, token),
             (_, Token::Number(number)) => parse(kind, number).map_err(|kind| self.fault(kind))?,
             (_, Token::Text(text)) => self.with_text(text, |parser, text| {
                 special_float(kind, text)
                     .map_or_else(|| parse(kind, text), Ok)
                     .map_err(|kind| parser.fault(kind))
             })?,
-            _ => return Err(self.fault(FaultKind::JsonType)),
+            _ => return Err(self.fault(ProtobufErrorKind::JsonType)),
         };
         Ok(Some(value))
     }
 
-    fn enumeration(&mut self, schema: &Schema, id: EnumId, token: Token<'_>) -> Result<Option<u64>, Fault> {
+    fn enumeration(
+        &mut self,
+        schema: &Schema,
+        id: EnumId,
+        token: Token<'_>,
+    ) -> Result<Option<u64>, ProtobufError> {
         let enumeration = schema.enumeration(id);
         match token {
             Token::Null if enumeration.is_null => Ok(Some(0)),
@@ -95,22 +105,22 @@ impl Parser {
                 match number {
                     Some(number) => Ok(Some(i64::from(number).cast_unsigned())),
                     None if self.options.unknown == Unknown::Ignore => Ok(None),
-                    None => Err(self.fault(FaultKind::JsonEnumUnknown)),
+                    None => Err(self.fault(ProtobufErrorKind::JsonEnumUnknown)),
                 }
             }
-            _ => Err(self.fault(FaultKind::JsonType)),
+            _ => Err(self.fault(ProtobufErrorKind::JsonType)),
         }
     }
 
     /// Writes 64 bits as the type has them on the wire.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "values of 32 bits are within their range")]
-    pub(super) fn write_number(&mut self, kind: Kind, value: u64) {
+    pub(super) fn write_number(&mut self, kind: FieldType, value: u64) {
         let out = &mut self.out;
         match (kind, kind.wire_type()) {
             (_, FIXED64) => out.extend_from_slice(&value.to_le_bytes()),
             (_, FIXED32) => out.extend_from_slice(&(value as u32).to_le_bytes()),
-            (Kind::Sint32 | Kind::Sint64, _) => {
+            (FieldType::Sint32 | FieldType::Sint64, _) => {
                 let signed = value.cast_signed();
                 write_varint(out, (signed << 1 ^ signed >> 63).cast_unsigned());
             }
@@ -119,33 +129,33 @@ impl Parser {
     }
 
     /// A number that is passed over must be one all the same.
-    pub(super) fn check_number(&self, number: &[u8]) -> Result<(), Fault> {
+    pub(super) fn check_number(&self, number: &[u8]) -> Result<(), ProtobufError> {
         match parse_double(number) {
-            Ok(_) | Err(FaultKind::JsonRange) => Ok(()),
-            Err(_) => Err(self.fault(FaultKind::JsonSyntax)),
+            Ok(_) | Err(ProtobufErrorKind::JsonRange) => Ok(()),
+            Err(_) => Err(self.fault(ProtobufErrorKind::JsonSyntax)),
         }
     }
 }
 
 /// A number as 64 bits.
 #[inline]
-fn parse(kind: Kind, text: &[u8]) -> Result<u64, FaultKind> {
+fn parse(kind: FieldType, text: &[u8]) -> Result<u64, ProtobufErrorKind> {
     match kind {
-        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => {
+        FieldType::Int32 | FieldType::Sint32 | FieldType::Sfixed32 => {
             parse_signed(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(i64::cast_unsigned)
         }
-        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => {
+        FieldType::Int64 | FieldType::Sint64 | FieldType::Sfixed64 => {
             parse_signed(text, i64::MIN, i64::MAX).map(i64::cast_unsigned)
         }
-        Kind::Uint32 | Kind::Fixed32 => parse_unsigned(text, u64::from(u32::MAX)),
-        Kind::Double => parse_double(text).map(f64::to_bits),
-        Kind::Float => parse_float(text).map(|value| u64::from(value.to_bits())),
+        FieldType::Uint32 | FieldType::Fixed32 => parse_unsigned(text, u64::from(u32::MAX)),
+        FieldType::Double => parse_double(text).map(f64::to_bits),
+        FieldType::Float => parse_float(text).map(|value| u64::from(value.to_bits())),
         _ => parse_unsigned(text, u64::MAX),
     }
 }
 
 /// Floating-point numbers that JSON has only as strings.
-fn special_float(kind: Kind, text: &[u8]) -> Option<u64> {
+fn special_float(kind: FieldType, text: &[u8]) -> Option<u64> {
     let value = match text {
         b"NaN" => f64::NAN,
         b"Infinity" => f64::INFINITY,
@@ -153,9 +163,9 @@ fn special_float(kind: Kind, text: &[u8]) -> Option<u64> {
         _ => return None,
     };
     match kind {
-        Kind::Double => Some(value.to_bits()),
+        FieldType::Double => Some(value.to_bits()),
         #[expect(clippy::cast_possible_truncation, reason = "these are the same in both")]
-        Kind::Float => Some(u64::from((value as f32).to_bits())),
+        FieldType::Float => Some(u64::from((value as f32).to_bits())),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Tokens of JSON.
 
-use crate::fault::FaultKind;
+use crate::fault::ProtobufErrorKind;
 use crate::json::text::plain_len;
 
 /// A token that is a value, or begins one.
@@ -12,12 +12,12 @@ pub(super) enum Token<'w> {
     True,
     False,
     Number(&'w [u8]),
-    Text(Text<'w>),
+    Text(JsonString<'w>),
 }
 
 /// A string as it stands between its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Text<'w> {
+pub(super) struct JsonString<'w> {
     pub(super) raw: &'w [u8],
     /// Whether it has escapes, so that it stands for other bytes than its own.
     pub(super) has_escapes: bool,
@@ -27,7 +27,10 @@ pub(super) struct Text<'w> {
 
 /// Reads a token from the front of a window, with its length; none if the window ends within it. `is_last` if nothing comes
 /// behind the window.
-pub(super) fn read_token(window: &[u8], is_last: bool) -> Result<Option<(Token<'_>, usize)>, FaultKind> {
+pub(super) fn read_token(
+    window: &[u8],
+    is_last: bool,
+) -> Result<Option<(Token<'_>, usize)>, ProtobufErrorKind> {
     match window.first() {
         None => Ok(None),
         Some(b'{') => Ok(Some((Token::ObjectStart, 1))),
@@ -37,7 +40,7 @@ pub(super) fn read_token(window: &[u8], is_last: bool) -> Result<Option<(Token<'
     }
 }
 
-fn read_word(window: &[u8], is_last: bool) -> Result<Option<(Token<'_>, usize)>, FaultKind> {
+fn read_word(window: &[u8], is_last: bool) -> Result<Option<(Token<'_>, usize)>, ProtobufErrorKind> {
     let bytes = word_len(window);
     if bytes == window.len() && !is_last {
         return Ok(None);
@@ -48,7 +51,7 @@ fn read_word(window: &[u8], is_last: bool) -> Result<Option<(Token<'_>, usize)>,
         b"true" => Token::True,
         b"false" => Token::False,
         [b'-' | b'0'..=b'9', ..] => Token::Number(word),
-        _ => return Err(FaultKind::JsonSyntax),
+        _ => return Err(ProtobufErrorKind::JsonSyntax),
     };
     Ok(Some((token, bytes)))
 }
@@ -62,8 +65,8 @@ pub(super) fn word_len(window: &[u8]) -> usize {
 
 /// Reads a string whose quote is the first byte.
 #[inline]
-pub(super) fn read_text(window: &[u8]) -> Result<Option<(Text<'_>, usize)>, FaultKind> {
-    let mut text = Text { raw: &[], has_escapes: false, has_others: false };
+pub(super) fn read_text(window: &[u8]) -> Result<Option<(JsonString<'_>, usize)>, ProtobufErrorKind> {
+    let mut text = JsonString { raw: &[], has_escapes: false, has_others: false };
     let mut at = 1;
     loop {
         let rest = window.get(at..).unwrap_or_default();
@@ -82,7 +85,7 @@ pub(super) fn read_text(window: &[u8]) -> Result<Option<(Text<'_>, usize)>, Faul
                 text.has_others = true;
                 at += window.get(at..).unwrap_or_default().iter().take_while(|byte| **byte >= 0x80).count();
             }
-            Some(_) => return Err(FaultKind::JsonSyntax),
+            Some(_) => return Err(ProtobufErrorKind::JsonSyntax),
         }
     }
 }

@@ -1,43 +1,46 @@
 //! Values: what they are of, and which form they must have.
 
-use super::frame::{Frame, Role};
+use super::frame::{JsonReadFrame, JsonReadRole};
 use super::member::NO_FIELD;
-use super::parser::Parser;
+use super::parser::JsonParser;
 use super::scalar::Presence;
 use super::token::Token;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::Required;
-use crate::schema::{Field, Kind, Label, MessageId, Schema, Special};
+use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema, Special};
 use crate::wire::{GROUP_START, LENGTH, open_length, write_tag};
 
-impl Parser {
+impl JsonParser {
     /// Reads a value, or the beginning of one.
     #[inline]
-    pub(super) fn value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+    pub(super) fn value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         match self.top.role {
-            Role::Message if self.top.field != NO_FIELD => self.field_value(schema, token),
-            Role::Array => {
+            JsonReadRole::Message if self.top.field != NO_FIELD => self.field_value(schema, token),
+            JsonReadRole::Array => {
                 let field = self.current(schema)?;
                 self.element(schema, field, token)
             }
-            Role::Map => self.map_value(schema, token),
-            Role::Outermost => self.message_value(schema, self.top.message, Framing::None, token),
-            Role::AnySpecial if self.top.field != NO_FIELD => {
+            JsonReadRole::Map => self.map_value(schema, token),
+            JsonReadRole::Outermost => self.message_value(schema, self.top.message, WireFraming::None, token),
+            JsonReadRole::AnySpecial if self.top.field != NO_FIELD => {
                 self.top.has_value = true;
-                self.message_value(schema, self.top.message, Framing::None, token)
+                self.message_value(schema, self.top.message, WireFraming::None, token)
             }
-            Role::AnyHead => self.any_type(schema, token),
+            JsonReadRole::AnyHead => self.any_type(schema, token),
             _ => self.skip(schema, token),
         }
     }
 
-    fn current<'s>(&self, schema: &'s Schema) -> Result<&'s Field, Fault> {
-        schema.message(self.top.message).field(self.top.field).ok_or_else(|| self.fault(FaultKind::JsonType))
+    fn current<'s>(&self, schema: &'s Schema) -> Result<&'s FieldDescriptor, ProtobufError> {
+        schema
+            .message(self.top.message)
+            .field(self.top.field)
+            .ok_or_else(|| self.fault(ProtobufErrorKind::JsonType))
     }
 
     /// The value of a field of a message.
     #[inline]
-    fn field_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+    fn field_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         let message = schema.message(self.top.message);
         let field = self.current(schema)?;
         if token == Token::Null && !takes_null(schema, field.kind) {
@@ -55,7 +58,7 @@ impl Parser {
                 self.typed_value(schema, field, presence, token)
             }
             (Label::Repeated, Token::ArrayStart) => {
-                let mut frame = Frame::new(Role::Array, self.top.message);
+                let mut frame = JsonReadFrame::new(JsonReadRole::Array, self.top.message);
                 frame.field = self.top.field;
                 if field.is_packed {
                     frame.is_packed = true;
@@ -66,32 +69,37 @@ impl Parser {
                 self.enter(schema, frame)
             }
             (Label::Map, Token::ObjectStart) => {
-                let mut frame = Frame::new(Role::Map, self.top.message);
+                let mut frame = JsonReadFrame::new(JsonReadRole::Map, self.top.message);
                 frame.field = self.top.field;
                 self.maps += 1;
                 frame.map = self.maps;
                 self.enter(schema, frame)
             }
-            _ => Err(self.fault(FaultKind::JsonType)),
+            _ => Err(self.fault(ProtobufErrorKind::JsonType)),
         }
     }
 
     /// An element of an array.
-    fn element(&mut self, schema: &Schema, field: &Field, token: Token<'_>) -> Result<(), Fault> {
+    fn element(
+        &mut self,
+        schema: &Schema,
+        field: &FieldDescriptor,
+        token: Token<'_>,
+    ) -> Result<(), ProtobufError> {
         if token == Token::Null && !takes_null(schema, field.kind) {
-            return Err(self.fault(FaultKind::JsonNull));
+            return Err(self.fault(ProtobufErrorKind::JsonNull));
         }
         let presence = if field.is_packed { Presence::Bare } else { Presence::Explicit };
         self.typed_value(schema, field, presence, token)
     }
 
     /// The value of an entry of a map.
-    fn map_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+    fn map_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         let entry = self.current(schema)?.kind.message();
         let field = entry.and_then(|entry| schema.message(entry).by_number(2));
-        let Some((_, field)) = field else { return Err(self.fault(FaultKind::JsonType)) };
+        let Some((_, field)) = field else { return Err(self.fault(ProtobufErrorKind::JsonType)) };
         if token == Token::Null && !takes_null(schema, field.kind) {
-            return Err(self.fault(FaultKind::JsonNull));
+            return Err(self.fault(ProtobufErrorKind::JsonNull));
         }
         self.typed_value(schema, field, Presence::Explicit, token)
     }
@@ -101,16 +109,18 @@ impl Parser {
     fn typed_value(
         &mut self,
         schema: &Schema,
-        field: &Field,
+        field: &FieldDescriptor,
         presence: Presence,
         token: Token<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         match field.kind {
-            Kind::Message(id) => self.message_value(schema, id, Framing::Length(field.number), token),
-            Kind::Group(id) => self.message_value(schema, id, Framing::Group(field.number), token),
+            FieldType::Message(id) => {
+                self.message_value(schema, id, WireFraming::Length(field.number), token)
+            }
+            FieldType::Group(id) => self.message_value(schema, id, WireFraming::Group(field.number), token),
             _ => {
                 let is_written = self.scalar(schema, field, presence, token)?;
-                if !is_written && self.top.role == Role::Map {
+                if !is_written && self.top.role == JsonReadRole::Map {
                     self.drop_entry();
                 }
                 self.after_value();
@@ -124,39 +134,39 @@ impl Parser {
         &mut self,
         schema: &Schema,
         id: MessageId,
-        framing: Framing,
+        framing: WireFraming,
         token: Token<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let message = schema.message(id);
         let is_object = token == Token::ObjectStart;
         match message.special {
             Special::None if is_object => {
-                let frame = self.frame(Role::Message, id, framing);
+                let frame = self.frame(JsonReadRole::Message, id, framing);
                 self.enter(schema, frame)
             }
             Special::Any if is_object => {
-                let frame = self.frame(Role::AnyHead, id, framing);
+                let frame = self.frame(JsonReadRole::AnyHead, id, framing);
                 self.enter(schema, frame)
             }
             Special::Struct if is_object => {
-                let mut frame = self.frame(Role::Map, id, framing);
+                let mut frame = self.frame(JsonReadRole::Map, id, framing);
                 self.maps += 1;
                 frame.map = self.maps;
                 self.enter(schema, frame)
             }
             Special::ListValue if token == Token::ArrayStart => {
-                let frame = self.frame(Role::Array, id, framing);
+                let frame = self.frame(JsonReadRole::Array, id, framing);
                 self.enter(schema, frame)
             }
             Special::Value => self.any_value(schema, id, framing, token),
             Special::Timestamp | Special::Duration | Special::FieldMask | Special::Wrapper => {
-                let frame = self.frame(Role::Message, id, framing);
+                let frame = self.frame(JsonReadRole::Message, id, framing);
                 self.special(schema, message, token)?;
                 self.end_frame(frame);
                 self.after_value();
                 Ok(())
             }
-            _ => Err(self.fault(FaultKind::JsonType)),
+            _ => Err(self.fault(ProtobufErrorKind::JsonType)),
         }
     }
 
@@ -165,10 +175,10 @@ impl Parser {
         &mut self,
         schema: &Schema,
         id: MessageId,
-        framing: Framing,
+        framing: WireFraming,
         token: Token<'_>,
-    ) -> Result<(), Fault> {
-        let outer = self.frame(Role::Message, id, framing);
+    ) -> Result<(), ProtobufError> {
+        let outer = self.frame(JsonReadRole::Message, id, framing);
         let number = match token {
             Token::Null => 1,
             Token::Number(_) => 2,
@@ -178,16 +188,22 @@ impl Parser {
             Token::ArrayStart => 6,
         };
         let Some((_, field)) = schema.message(id).by_number(number) else {
-            return Err(self.fault(FaultKind::JsonType));
+            return Err(self.fault(ProtobufErrorKind::JsonType));
         };
-        if let Kind::Message(inner) = field.kind {
+        if let FieldType::Message(inner) = field.kind {
             write_tag(&mut self.out, number, LENGTH);
             let start = open_length(&mut self.out);
             let is_list = token == Token::ArrayStart;
-            let role = if is_list { Role::Array } else { Role::Map };
+            let role = if is_list { JsonReadRole::Array } else { JsonReadRole::Map };
             self.maps += 1;
-            let frame =
-                Frame { message: inner, role, inner: start, outer: outer.inner, map: self.maps, ..outer };
+            let frame = JsonReadFrame {
+                message: inner,
+                role,
+                inner: start,
+                outer: outer.inner,
+                map: self.maps,
+                ..outer
+            };
             return self.enter(schema, frame);
         }
         self.scalar(schema, field, Presence::Explicit, token)?;
@@ -197,15 +213,20 @@ impl Parser {
     }
 
     /// A frame whose tag and room for its length are written.
-    pub(super) fn frame(&mut self, role: Role, message: MessageId, framing: Framing) -> Frame {
-        let mut frame = Frame::new(role, message);
+    pub(super) fn frame(
+        &mut self,
+        role: JsonReadRole,
+        message: MessageId,
+        framing: WireFraming,
+    ) -> JsonReadFrame {
+        let mut frame = JsonReadFrame::new(role, message);
         match framing {
-            Framing::None => {}
-            Framing::Length(number) => {
+            WireFraming::None => {}
+            WireFraming::Length(number) => {
                 write_tag(&mut self.out, number, LENGTH);
                 frame.inner = open_length(&mut self.out);
             }
-            Framing::Group(number) => {
+            WireFraming::Group(number) => {
                 write_tag(&mut self.out, number, GROUP_START);
                 frame.group = number;
             }
@@ -214,7 +235,7 @@ impl Parser {
     }
 
     /// Ends a frame that was never entered.
-    fn end_frame(&mut self, frame: Frame) {
+    fn end_frame(&mut self, frame: JsonReadFrame) {
         if frame.inner > 0 {
             crate::wire::close_length(&mut self.out, frame.inner);
         }
@@ -224,10 +245,14 @@ impl Parser {
     }
 
     /// Passes over a value.
-    fn skip(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+    fn skip(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         match token {
-            Token::ObjectStart => self.enter(schema, Frame::new(Role::SkipObject, MessageId(0))),
-            Token::ArrayStart => self.enter(schema, Frame::new(Role::SkipArray, MessageId(0))),
+            Token::ObjectStart => {
+                self.enter(schema, JsonReadFrame::new(JsonReadRole::SkipObject, MessageId(0)))
+            }
+            Token::ArrayStart => {
+                self.enter(schema, JsonReadFrame::new(JsonReadRole::SkipArray, MessageId(0)))
+            }
             Token::Number(number) => {
                 self.check_number(number)?;
                 self.after_value();
@@ -246,16 +271,17 @@ impl Parser {
     }
 
     /// Ends a message, which must have what it requires.
-    pub(super) fn check_required(&self, schema: &Schema) -> Result<(), Fault> {
+    pub(super) fn check_required(&self, schema: &Schema) -> Result<(), ProtobufError> {
         let message = schema.message(self.top.message);
         if !message.has_required || self.options.required == Required::Pass {
             return Ok(());
         }
-        let is_missing = |(index, field): &(u16, &Field)| field.is_required && !self.is_noted(*index);
+        let is_missing =
+            |(index, field): &(u16, &FieldDescriptor)| field.is_required && !self.is_noted(*index);
         match (0..).zip(message.fields.iter()).find(is_missing) {
             Some((index, _)) => {
                 let field = Some((self.top.message, index));
-                Err(Fault { offset: self.base, kind: FaultKind::RequiredMissing, field })
+                Err(ProtobufError { offset: self.base, kind: ProtobufErrorKind::RequiredMissing, field })
             }
             None => Ok(()),
         }
@@ -264,7 +290,7 @@ impl Parser {
 
 /// What is around a message on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(super) enum WireFraming {
     /// Nothing.
     None,
     /// The tag of a field, and the length.
@@ -274,9 +300,9 @@ pub(super) enum Framing {
 }
 
 /// Whether `null` is a value of this type.
-fn takes_null(schema: &Schema, kind: Kind) -> bool {
+fn takes_null(schema: &Schema, kind: FieldType) -> bool {
     match kind {
-        Kind::Enum(id) => schema.enumeration(id).is_null,
+        FieldType::Enum(id) => schema.enumeration(id).is_null,
         _ => kind.message().is_some_and(|id| schema.message(id).special == Special::Value),
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers: integers of 64 bits, and floating-point numbers in their shortest form.
 
-use crate::fault::FaultKind;
+use crate::fault::ProtobufErrorKind;
 
 /// Two digits of a number below 100.
 #[inline]
@@ -78,25 +78,25 @@ fn write_special(out: &mut Vec<u8>, value: f64) {
 
 /// Reads a signed integer between two bounds; `1e3` and `1.0` are integers too.
 #[inline]
-pub(in crate::json) fn parse_signed(text: &[u8], min: i64, max: i64) -> Result<i64, FaultKind> {
+pub(in crate::json) fn parse_signed(text: &[u8], min: i64, max: i64) -> Result<i64, ProtobufErrorKind> {
     let (is_negative, magnitude) = parse_integer(text)?;
     let value =
         if is_negative { 0_i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
-    value.filter(|value| (min..=max).contains(value)).ok_or(FaultKind::JsonRange)
+    value.filter(|value| (min..=max).contains(value)).ok_or(ProtobufErrorKind::JsonRange)
 }
 
 /// Reads an integer without a sign up to a bound.
 #[inline]
-pub(in crate::json) fn parse_unsigned(text: &[u8], max: u64) -> Result<u64, FaultKind> {
+pub(in crate::json) fn parse_unsigned(text: &[u8], max: u64) -> Result<u64, ProtobufErrorKind> {
     let (is_negative, magnitude) = parse_integer(text)?;
     if magnitude > max || is_negative && magnitude > 0 {
-        return Err(FaultKind::JsonRange);
+        return Err(ProtobufErrorKind::JsonRange);
     }
     Ok(magnitude)
 }
 
 /// The sign and magnitude of an integer.
-fn parse_integer(text: &[u8]) -> Result<(bool, u64), FaultKind> {
+fn parse_integer(text: &[u8]) -> Result<(bool, u64), ProtobufErrorKind> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
         _ => (false, text),
@@ -124,8 +124,8 @@ fn leading(text: &[u8], mut value: u64) -> (usize, u64) {
 }
 
 /// An integer in any form that a JSON number has.
-fn parse_decimal(text: &[u8]) -> Result<u64, FaultKind> {
-    let parts = split_number(text).ok_or(FaultKind::JsonType)?;
+fn parse_decimal(text: &[u8]) -> Result<u64, ProtobufErrorKind> {
+    let parts = split_number(text).ok_or(ProtobufErrorKind::JsonType)?;
     let fraction = parts.fraction.trim_ascii_end_zeros();
     // Digits of the whole number without leading zeros, and how far the decimal point moves.
     let whole = parts.whole.trim_ascii_start_zeros();
@@ -138,9 +138,9 @@ fn parse_decimal(text: &[u8]) -> Result<u64, FaultKind> {
     let count = whole.len() + fraction.len();
     let kept = match usize::try_from(-shift) {
         Ok(dropped) if shift < 0 => {
-            let kept = count.checked_sub(dropped).ok_or(FaultKind::JsonRange)?;
+            let kept = count.checked_sub(dropped).ok_or(ProtobufErrorKind::JsonRange)?;
             if digits().skip(kept).any(|digit| *digit != b'0') {
-                return Err(FaultKind::JsonRange);
+                return Err(ProtobufErrorKind::JsonRange);
             }
             kept
         }
@@ -148,16 +148,16 @@ fn parse_decimal(text: &[u8]) -> Result<u64, FaultKind> {
     };
     let push = |value: u64, digit: u8| value.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
     for digit in digits().take(kept) {
-        value = push(value, *digit).ok_or(FaultKind::JsonRange)?;
+        value = push(value, *digit).ok_or(ProtobufErrorKind::JsonRange)?;
     }
     for _ in 0..shift.clamp(0, ZEROS_MAX) {
-        value = push(value, b'0').ok_or(FaultKind::JsonRange)?;
+        value = push(value, b'0').ok_or(ProtobufErrorKind::JsonRange)?;
     }
     Ok(value)
 }
 
 /// A number as JSON has it, without its sign.
-struct Parts<'t> {
+struct DecimalParts<'t> {
     whole: &'t [u8],
     fraction: &'t [u8],
     exponent: i64,
@@ -181,7 +181,7 @@ impl Zeros for [u8] {
 }
 
 /// Takes a number without a sign apart; none if JSON has no such number.
-fn split_number(text: &[u8]) -> Option<Parts<'_>> {
+fn split_number(text: &[u8]) -> Option<DecimalParts<'_>> {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (whole, rest) = text.split_at(digits(text));
     if whole.is_empty() || whole.len() > 1 && whole.starts_with(b"0") {
@@ -211,22 +211,22 @@ fn split_number(text: &[u8]) -> Option<Parts<'_>> {
         }
         _ => return None,
     };
-    Some(Parts { whole, fraction, exponent })
+    Some(DecimalParts { whole, fraction, exponent })
 }
 
 /// Reads a `double`.
-pub(in crate::json) fn parse_double(text: &[u8]) -> Result<f64, FaultKind> {
+pub(in crate::json) fn parse_double(text: &[u8]) -> Result<f64, ProtobufErrorKind> {
     if let Some(value) = parse_short(text) {
         return Ok(value);
     }
-    let value: f64 = number_text(text)?.parse().map_err(|_| FaultKind::JsonType)?;
-    if value.is_finite() { Ok(value) } else { Err(FaultKind::JsonRange) }
+    let value: f64 = number_text(text)?.parse().map_err(|_| ProtobufErrorKind::JsonType)?;
+    if value.is_finite() { Ok(value) } else { Err(ProtobufErrorKind::JsonRange) }
 }
 
 /// Reads a `float`: the one next to the number.
-pub(in crate::json) fn parse_float(text: &[u8]) -> Result<f32, FaultKind> {
-    let value: f32 = number_text(text)?.parse().map_err(|_| FaultKind::JsonType)?;
-    if value.is_finite() { Ok(value) } else { Err(FaultKind::JsonRange) }
+pub(in crate::json) fn parse_float(text: &[u8]) -> Result<f32, ProtobufErrorKind> {
+    let value: f32 = number_text(text)?.parse().map_err(|_| ProtobufErrorKind::JsonType)?;
+    if value.is_finite() { Ok(value) } else { Err(ProtobufErrorKind::JsonRange) }
 }
 
 /// A number of few digits without an exponent; none where it is another, or none at all.
@@ -260,9 +260,9 @@ fn parse_short(text: &[u8]) -> Option<f64> {
 }
 
 /// The text of a number that JSON has.
-fn number_text(text: &[u8]) -> Result<&str, FaultKind> {
-    split_number(text.strip_prefix(b"-").unwrap_or(text)).ok_or(FaultKind::JsonType)?;
-    std::str::from_utf8(text).map_err(|_| FaultKind::JsonType)
+fn number_text(text: &[u8]) -> Result<&str, ProtobufErrorKind> {
+    split_number(text.strip_prefix(b"-").unwrap_or(text)).ok_or(ProtobufErrorKind::JsonType)?;
+    std::str::from_utf8(text).map_err(|_| ProtobufErrorKind::JsonType)
 }
 
 /// Beyond this an exponent makes any number too large, or 0.
@@ -322,20 +322,20 @@ mod tests {
         check("9223372036854775807", Ok(i64::MAX));
         check("-9223372036854775808", Ok(i64::MIN));
         check("-9.223372036854775808e18", Ok(i64::MIN));
-        check("9223372036854775808", Err(FaultKind::JsonRange));
+        check("9223372036854775808", Err(ProtobufErrorKind::JsonRange));
         check("0e999999999999999999999", Ok(0));
         for text in ["1.5", "1e-1", "0.1", "1e20", "1e999999999999999999", "1e-99999999999999999999"] {
-            check(text, Err(FaultKind::JsonRange));
+            check(text, Err(ProtobufErrorKind::JsonRange));
         }
         for text in
             ["", "-", "01", "-01", "1.", ".5", "1e", "1e+", "+1", " 1", "1 ", "0x1", "1_0", "--1", "١"]
         {
-            check(text, Err(FaultKind::JsonType));
+            check(text, Err(ProtobufErrorKind::JsonType));
         }
         assert_eq!(parse_unsigned(b"18446744073709551615", u64::MAX), Ok(u64::MAX));
         assert_eq!(parse_unsigned(b"-0", u64::MAX), Ok(0));
-        assert_eq!(parse_unsigned(b"-1", u64::MAX), Err(FaultKind::JsonRange));
-        assert_eq!(parse_unsigned(b"4294967296", u64::from(u32::MAX)), Err(FaultKind::JsonRange));
+        assert_eq!(parse_unsigned(b"-1", u64::MAX), Err(ProtobufErrorKind::JsonRange));
+        assert_eq!(parse_unsigned(b"4294967296", u64::from(u32::MAX)), Err(ProtobufErrorKind::JsonRange));
     }
 
     #[test]
@@ -355,15 +355,15 @@ mod tests {
 
     #[test]
     fn floats_have_bounds() {
-        assert_eq!(parse_double(b"-1.89769e308"), Err(FaultKind::JsonRange));
+        assert_eq!(parse_double(b"-1.89769e308"), Err(ProtobufErrorKind::JsonRange));
         assert_eq!(parse_double(b"1.7976931348623157e308"), Ok(f64::MAX));
-        assert_eq!(parse_float(b"3.502823e38"), Err(FaultKind::JsonRange));
+        assert_eq!(parse_float(b"3.502823e38"), Err(ProtobufErrorKind::JsonRange));
         assert_eq!(parse_float(b"3.4028235e38"), Ok(f32::MAX));
         assert!(parse_double(b"-0").unwrap().is_sign_negative());
         for text in
             ["NaN", "inf", "1.", "01", "", "-", "-01", ".5", "1..2", "1.2.3", "1.5x", "+1", "0x1", "00", "1 "]
         {
-            assert_eq!(parse_double(text.as_bytes()), Err(FaultKind::JsonType), "{text}");
+            assert_eq!(parse_double(text.as_bytes()), Err(ProtobufErrorKind::JsonType), "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Strings: escapes and UTF-8.
 
-use crate::fault::FaultKind;
-use crate::wire::{Chunk, valid_chunk};
+use crate::fault::ProtobufErrorKind;
+use crate::wire::{Utf8Chunk, valid_chunk};
 
 /// How many bytes at the front are ASCII that stands for itself in a JSON string.
 #[inline]
@@ -75,8 +75,8 @@ pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
 
 fn write_special(out: &mut Vec<u8>, text: &[u8], is_last: bool) -> Result<usize, usize> {
     let whole = match valid_chunk(text, is_last) {
-        Chunk::Valid(bytes) => bytes,
-        Chunk::Invalid(place) => return Err(place),
+        Utf8Chunk::Valid(bytes) => bytes,
+        Utf8Chunk::Invalid(place) => return Err(place),
     };
     let mut from = 0;
     let text = text.get(..whole).unwrap_or_default();
@@ -112,9 +112,9 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
 ///
 /// # Errors
 /// The place of what is wrong, and what it is.
-pub(in crate::json) fn unescape(out: &mut Vec<u8>, string: &[u8]) -> Result<(), (usize, FaultKind)> {
-    if let Chunk::Invalid(place) = valid_chunk(string, true) {
-        return Err((place, FaultKind::Utf8));
+pub(in crate::json) fn unescape(out: &mut Vec<u8>, string: &[u8]) -> Result<(), (usize, ProtobufErrorKind)> {
+    if let Utf8Chunk::Invalid(place) = valid_chunk(string, true) {
+        return Err((place, ProtobufErrorKind::Utf8));
     }
     let mut at = 0;
     while let Some(rest) = string.get(at..).filter(|rest| !rest.is_empty()) {
@@ -123,9 +123,9 @@ pub(in crate::json) fn unescape(out: &mut Vec<u8>, string: &[u8]) -> Result<(), 
         at += plain;
         match rest.get(plain..) {
             Some([b'\\', escape @ ..]) => {
-                at += read_escape(out, escape).ok_or((at, FaultKind::JsonEscape))?
+                at += read_escape(out, escape).ok_or((at, ProtobufErrorKind::JsonEscape))?
             }
-            Some([_, ..]) => return Err((at, FaultKind::JsonSyntax)),
+            Some([_, ..]) => return Err((at, ProtobufErrorKind::JsonSyntax)),
             Some([]) | None => {}
         }
     }
@@ -218,14 +218,14 @@ mod tests {
     #[test]
     fn bad_escapes_have_their_place() {
         let check = |string: &[u8], expected| assert_eq!(unescape(&mut Vec::new(), string), Err(expected));
-        check(b"ab\\x", (2, FaultKind::JsonEscape));
-        check(b"ab\\", (2, FaultKind::JsonEscape));
-        check(b"\\u12", (0, FaultKind::JsonEscape));
-        check(b"\\ud800", (0, FaultKind::JsonEscape));
-        check(b"\\ud800\\u0041", (0, FaultKind::JsonEscape));
-        check(b"\\udc00", (0, FaultKind::JsonEscape));
-        check(b"a\nb", (1, FaultKind::JsonSyntax));
-        check(b"abc\xc3", (3, FaultKind::Utf8));
+        check(b"ab\\x", (2, ProtobufErrorKind::JsonEscape));
+        check(b"ab\\", (2, ProtobufErrorKind::JsonEscape));
+        check(b"\\u12", (0, ProtobufErrorKind::JsonEscape));
+        check(b"\\ud800", (0, ProtobufErrorKind::JsonEscape));
+        check(b"\\ud800\\u0041", (0, ProtobufErrorKind::JsonEscape));
+        check(b"\\udc00", (0, ProtobufErrorKind::JsonEscape));
+        check(b"a\nb", (1, ProtobufErrorKind::JsonSyntax));
+        check(b"abc\xc3", (3, ProtobufErrorKind::Utf8));
         let mut out = Vec::new();
         unescape(&mut out, b"\\ud834\\udd1e\\u00e9").unwrap();
         assert_eq!(out, "𝄞é".as_bytes());

@@ -1,13 +1,17 @@
 //! `Timestamp` and `Duration`.
 
 use super::number::{pair, write_unsigned};
-use crate::fault::FaultKind;
+use crate::fault::ProtobufErrorKind;
 
 /// Appends a timestamp as RFC 3339 has it, in UTC, with none, three, six or nine digits of a second, in quotes.
-pub(in crate::json) fn write_timestamp(out: &mut Vec<u8>, seconds: i64, nanos: i32) -> Result<(), FaultKind> {
-    let Ok(nanos @ 0..NANOS) = u32::try_from(nanos) else { return Err(FaultKind::TimestampRange) };
+pub(in crate::json) fn write_timestamp(
+    out: &mut Vec<u8>,
+    seconds: i64,
+    nanos: i32,
+) -> Result<(), ProtobufErrorKind> {
+    let Ok(nanos @ 0..NANOS) = u32::try_from(nanos) else { return Err(ProtobufErrorKind::TimestampRange) };
     if !(TIMESTAMP_MIN..=TIMESTAMP_MAX).contains(&seconds) {
-        return Err(FaultKind::TimestampRange);
+        return Err(ProtobufErrorKind::TimestampRange);
     }
     let (year, month, day) = civil(seconds.div_euclid(DAY));
     let second = seconds.rem_euclid(DAY).unsigned_abs();
@@ -29,10 +33,14 @@ pub(in crate::json) fn write_timestamp(out: &mut Vec<u8>, seconds: i64, nanos: i
 }
 
 /// Appends a duration in seconds, in quotes.
-pub(in crate::json) fn write_duration(out: &mut Vec<u8>, seconds: i64, nanos: i32) -> Result<(), FaultKind> {
+pub(in crate::json) fn write_duration(
+    out: &mut Vec<u8>,
+    seconds: i64,
+    nanos: i32,
+) -> Result<(), ProtobufErrorKind> {
     let is_mixed = seconds < 0 && nanos > 0 || seconds > 0 && nanos < 0;
     if is_mixed || seconds.unsigned_abs() > DURATION_MAX || nanos.unsigned_abs() >= NANOS {
-        return Err(FaultKind::DurationRange);
+        return Err(ProtobufErrorKind::DurationRange);
     }
     out.push(b'"');
     if seconds < 0 || nanos < 0 {
@@ -62,18 +70,18 @@ fn write_fraction(out: &mut Vec<u8>, nanos: u32) {
 }
 
 /// Reads a timestamp, as seconds and nanoseconds since 1970.
-pub(in crate::json) fn parse_timestamp(text: &[u8]) -> Result<(i64, i32), FaultKind> {
-    read_timestamp(text).ok_or(FaultKind::JsonTimestamp).and_then(|(seconds, nanos)| {
+pub(in crate::json) fn parse_timestamp(text: &[u8]) -> Result<(i64, i32), ProtobufErrorKind> {
+    read_timestamp(text).ok_or(ProtobufErrorKind::JsonTimestamp).and_then(|(seconds, nanos)| {
         if (TIMESTAMP_MIN..=TIMESTAMP_MAX).contains(&seconds) {
             Ok((seconds, nanos))
         } else {
-            Err(FaultKind::TimestampRange)
+            Err(ProtobufErrorKind::TimestampRange)
         }
     })
 }
 
 fn read_timestamp(text: &[u8]) -> Option<(i64, i32)> {
-    let mut reader = Reader(text);
+    let mut reader = TimeTextReader(text);
     let year = reader.digits(4)?;
     let month = reader.after(b'-')?.digits(2)?;
     let day = reader.after(b'-')?.digits(2)?;
@@ -94,7 +102,7 @@ fn read_timestamp(text: &[u8]) -> Option<(i64, i32)> {
     let offset = match reader.0 {
         [b'Z'] => 0,
         [sign @ (b'+' | b'-'), rest @ ..] => {
-            let mut rest = Reader(rest);
+            let mut rest = TimeTextReader(rest);
             let hours = rest.digits(2)?;
             let minutes = rest.after(b':')?.digits(2)?;
             if !rest.0.is_empty() || hours > 23 || minutes > 59 {
@@ -109,15 +117,15 @@ fn read_timestamp(text: &[u8]) -> Option<(i64, i32)> {
 }
 
 /// Reads a duration, as seconds and nanoseconds of one sign.
-pub(in crate::json) fn parse_duration(text: &[u8]) -> Result<(i64, i32), FaultKind> {
+pub(in crate::json) fn parse_duration(text: &[u8]) -> Result<(i64, i32), ProtobufErrorKind> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
         [b'+', digits @ ..] => (false, digits),
         _ => (false, text),
     };
-    let (seconds, nanos) = read_duration(digits).ok_or(FaultKind::JsonDuration)?;
+    let (seconds, nanos) = read_duration(digits).ok_or(ProtobufErrorKind::JsonDuration)?;
     if seconds.unsigned_abs() > DURATION_MAX {
-        return Err(FaultKind::DurationRange);
+        return Err(ProtobufErrorKind::DurationRange);
     }
     Ok(if is_negative { (-seconds, -nanos) } else { (seconds, nanos) })
 }
@@ -127,16 +135,16 @@ fn read_duration(text: &[u8]) -> Option<(i64, i32)> {
     if count == 0 || count > DURATION_DIGITS_MAX || count > 1 && text.starts_with(b"0") {
         return None;
     }
-    let mut reader = Reader(text);
+    let mut reader = TimeTextReader(text);
     let seconds = reader.digits(count)?;
     let nanos = reader.fraction()?;
     (reader.0 == b"s").then_some((seconds, nanos))
 }
 
 /// Reads from the front of a text.
-struct Reader<'t>(&'t [u8]);
+struct TimeTextReader<'t>(&'t [u8]);
 
-impl Reader<'_> {
+impl TimeTextReader<'_> {
     fn after(&mut self, byte: u8) -> Option<&mut Self> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -246,12 +254,15 @@ mod tests {
             "",
             "1970-01-01T00:00:00Zx",
         ] {
-            assert_eq!(parse_timestamp(text.as_bytes()), Err(FaultKind::JsonTimestamp), "{text}");
+            assert_eq!(parse_timestamp(text.as_bytes()), Err(ProtobufErrorKind::JsonTimestamp), "{text}");
         }
-        assert_eq!(parse_timestamp(b"0000-12-31T23:59:59Z"), Err(FaultKind::TimestampRange));
-        assert_eq!(parse_timestamp(b"9999-12-31T23:59:59-00:01"), Err(FaultKind::TimestampRange));
-        assert_eq!(write_timestamp(&mut Vec::new(), 0, -1), Err(FaultKind::TimestampRange));
-        assert_eq!(write_timestamp(&mut Vec::new(), 0, 1_000_000_000), Err(FaultKind::TimestampRange));
+        assert_eq!(parse_timestamp(b"0000-12-31T23:59:59Z"), Err(ProtobufErrorKind::TimestampRange));
+        assert_eq!(parse_timestamp(b"9999-12-31T23:59:59-00:01"), Err(ProtobufErrorKind::TimestampRange));
+        assert_eq!(write_timestamp(&mut Vec::new(), 0, -1), Err(ProtobufErrorKind::TimestampRange));
+        assert_eq!(
+            write_timestamp(&mut Vec::new(), 0, 1_000_000_000),
+            Err(ProtobufErrorKind::TimestampRange)
+        );
     }
 
     #[test]
@@ -268,10 +279,10 @@ mod tests {
             assert_eq!(out, format!("\"{text}\"").into_bytes());
         }
         for text in ["", "s", "1", "1 s", "1.s", ".5s", "1.0000000001s", "+-1s", "01s", "1e3s"] {
-            assert_eq!(parse_duration(text.as_bytes()), Err(FaultKind::JsonDuration), "{text}");
+            assert_eq!(parse_duration(text.as_bytes()), Err(ProtobufErrorKind::JsonDuration), "{text}");
         }
         assert_eq!(parse_duration(b"+0.000001s"), Ok((0, 1000)));
-        assert_eq!(parse_duration(b"315576000001s"), Err(FaultKind::DurationRange));
-        assert_eq!(write_duration(&mut Vec::new(), 1, -1), Err(FaultKind::DurationRange));
+        assert_eq!(parse_duration(b"315576000001s"), Err(ProtobufErrorKind::DurationRange));
+        assert_eq!(write_duration(&mut Vec::new(), 1, -1), Err(ProtobufErrorKind::DurationRange));
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::machine::{Machine, Stop};
+use super::machine::{JsonWriteStop, JsonWriter};
 use crate::canonical::canonical_for_json;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::ToJsonOptions;
-use crate::limits::Limits;
+use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
 use crate::wire::Joint;
 
@@ -23,10 +23,10 @@ use crate::wire::Joint;
 pub struct ToJson {
     schema: Arc<Schema>,
     message: MessageId,
-    limits: Limits,
-    machine: Machine,
+    limits: ProtobufLimits,
+    machine: JsonWriter,
     joint: Joint,
-    state: State,
+    state: ToJsonState,
     /// What was pushed, for the case that it has to be put in order.
     retained: Vec<u8>,
     /// A message that was put in order.
@@ -34,11 +34,11 @@ pub struct ToJson {
     /// How much of the machine's output was taken.
     taken: usize,
     /// Why a message has no JSON, unless what comes later puts it right.
-    doubt: Option<Fault>,
+    doubt: Option<ProtobufError>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ToJsonState {
     /// Between messages.
     Idle,
     /// Pieces are converted as they come, and kept.
@@ -55,14 +55,19 @@ enum State {
 
 impl ToJson {
     /// For messages of one type.
-    pub fn new(schema: Arc<Schema>, message: MessageId, options: ToJsonOptions, limits: Limits) -> Self {
+    pub fn new(
+        schema: Arc<Schema>,
+        message: MessageId,
+        options: ToJsonOptions,
+        limits: ProtobufLimits,
+    ) -> Self {
         Self {
-            machine: Machine::new(options, limits),
+            machine: JsonWriter::new(options, limits),
             schema,
             message,
             limits,
             joint: Joint::default(),
-            state: State::Idle,
+            state: ToJsonState::Idle,
             retained: Vec::new(),
             ordered: Vec::new(),
             taken: 0,
@@ -74,22 +79,25 @@ impl ToJson {
     ///
     /// # Errors
     /// [`Fault`] where the bytes are no such message, or it has no JSON.
-    pub fn convert(&mut self, message: &[u8]) -> Result<&[u8], Fault> {
+    pub fn convert(&mut self, message: &[u8]) -> Result<&[u8], ProtobufError> {
         self.reset();
-        self.state = State::Failed;
+        self.state = ToJsonState::Failed;
         if message.len() > self.limits.message_bytes_max {
-            return Err(Fault::new(self.limits.message_bytes_max as u64, FaultKind::MessageTooLarge));
+            return Err(ProtobufError::new(
+                self.limits.message_bytes_max as u64,
+                ProtobufErrorKind::MessageTooLarge,
+            ));
         }
         match self.machine.whole(&self.schema, self.message, message) {
             Ok(()) => {}
             // A value that has no JSON may be replaced by one that comes later.
-            Err(Stop::Fault(fault)) if is_of_value(fault.kind) || self.machine.is_within_any() => {
+            Err(JsonWriteStop::Fault(fault)) if is_of_value(fault.kind) || self.machine.is_within_any() => {
                 self.convert_ordered(message).map_err(|_| fault)?;
             }
-            Err(Stop::Fault(fault)) => return Err(fault),
-            Err(Stop::Disorder) => self.convert_ordered(message)?,
+            Err(JsonWriteStop::Fault(fault)) => return Err(fault),
+            Err(JsonWriteStop::Disorder) => self.convert_ordered(message)?,
         }
-        self.state = State::Idle;
+        self.state = ToJsonState::Idle;
         Ok(&self.machine.out)
     }
 
@@ -98,57 +106,62 @@ impl ToJson {
     /// # Errors
     /// [`Fault`] where the bytes are no such message, or it has no JSON; then the message is lost, [`ToJson::reset`] begins
     /// another.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), Fault> {
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
         match self.state {
-            State::Idle => {
+            ToJsonState::Idle => {
                 self.reset();
                 self.machine.begin(&self.schema, self.message, u64::MAX)?;
-                self.state = State::Held;
+                self.state = ToJsonState::Held;
             }
-            State::Complete | State::Failed => return Err(Fault::new(0, FaultKind::Ended)),
-            State::Held | State::Released | State::Disordered => {}
+            ToJsonState::Complete | ToJsonState::Failed => {
+                return Err(ProtobufError::new(0, ProtobufErrorKind::Ended));
+            }
+            ToJsonState::Held | ToJsonState::Released | ToJsonState::Disordered => {}
         }
         let pushed = self.push_piece(piece);
         if pushed.is_err() {
-            self.state = State::Failed;
+            self.state = ToJsonState::Failed;
         }
         pushed
     }
 
-    fn push_piece(&mut self, piece: &[u8]) -> Result<(), Fault> {
-        if self.state == State::Disordered {
+    fn push_piece(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
+        if self.state == ToJsonState::Disordered {
             return self.retain(piece);
         }
-        if self.state == State::Held {
+        if self.state == ToJsonState::Held {
             if self.retained.len() + piece.len() <= self.limits.held_bytes_max {
                 self.retained.extend_from_slice(piece);
             } else {
                 self.retained.clear();
-                self.state = State::Released;
+                self.state = ToJsonState::Released;
             }
         }
         let (machine, schema) = (&mut self.machine, &*self.schema);
         match self.joint.drive(piece, |window| machine.run(schema, window)) {
             Ok(()) => Ok(()),
-            Err(Stop::Fault(fault))
-                if self.state == State::Held && (is_of_value(fault.kind) || self.machine.is_within_any()) =>
+            Err(JsonWriteStop::Fault(fault))
+                if self.state == ToJsonState::Held
+                    && (is_of_value(fault.kind) || self.machine.is_within_any()) =>
             {
                 self.doubt = Some(fault);
-                self.state = State::Disordered;
+                self.state = ToJsonState::Disordered;
                 Ok(())
             }
-            Err(Stop::Fault(fault)) => Err(fault),
-            Err(Stop::Disorder) if self.state == State::Held => {
-                self.state = State::Disordered;
+            Err(JsonWriteStop::Fault(fault)) => Err(fault),
+            Err(JsonWriteStop::Disorder) if self.state == ToJsonState::Held => {
+                self.state = ToJsonState::Disordered;
                 Ok(())
             }
-            Err(Stop::Disorder) => Err(Fault::new(self.machine.offset(), FaultKind::OutOfOrder)),
+            Err(JsonWriteStop::Disorder) => {
+                Err(ProtobufError::new(self.machine.offset(), ProtobufErrorKind::OutOfOrder))
+            }
         }
     }
 
-    fn retain(&mut self, piece: &[u8]) -> Result<(), Fault> {
+    fn retain(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
         if self.retained.len() + piece.len() > self.limits.message_bytes_max {
-            return Err(Fault::new(self.retained.len() as u64, FaultKind::MessageTooLarge));
+            return Err(ProtobufError::new(self.retained.len() as u64, ProtobufErrorKind::MessageTooLarge));
         }
         self.retained.extend_from_slice(piece);
         Ok(())
@@ -158,32 +171,38 @@ impl ToJson {
     ///
     /// # Errors
     /// As [`ToJson::push`]; [`FaultKind::Truncated`] if the message is not complete.
-    pub fn finish(&mut self) -> Result<(), Fault> {
+    pub fn finish(&mut self) -> Result<(), ProtobufError> {
         // A message without a byte is one.
         self.push(&[])?;
         let finished = match self.state {
-            State::Disordered => {
+            ToJsonState::Disordered => {
                 let retained = std::mem::take(&mut self.retained);
                 let converted = self.convert_ordered(&retained);
                 self.retained = retained;
                 converted.map_err(|fault| self.doubt.unwrap_or(fault))
             }
-            _ if !self.joint.is_empty() => Err(Fault::new(self.machine.offset(), FaultKind::Truncated)),
+            _ if !self.joint.is_empty() => {
+                Err(ProtobufError::new(self.machine.offset(), ProtobufErrorKind::Truncated))
+            }
             _ => match self.machine.finish(&self.schema) {
                 Ok(()) => Ok(()),
-                Err(Stop::Fault(fault)) => Err(fault),
-                Err(Stop::Disorder) => Err(Fault::new(self.machine.offset(), FaultKind::OutOfOrder)),
+                Err(JsonWriteStop::Fault(fault)) => Err(fault),
+                Err(JsonWriteStop::Disorder) => {
+                    Err(ProtobufError::new(self.machine.offset(), ProtobufErrorKind::OutOfOrder))
+                }
             },
         };
-        self.state = if finished.is_ok() { State::Complete } else { State::Failed };
+        self.state = if finished.is_ok() { ToJsonState::Complete } else { ToJsonState::Failed };
         finished
     }
 
     /// JSON that will not change any more and was not taken yet.
     pub fn ready(&self) -> &[u8] {
         match self.state {
-            State::Released | State::Complete => self.machine.out.get(self.taken..).unwrap_or_default(),
-            State::Idle | State::Held | State::Disordered | State::Failed => &[],
+            ToJsonState::Released | ToJsonState::Complete => {
+                self.machine.out.get(self.taken..).unwrap_or_default()
+            }
+            ToJsonState::Idle | ToJsonState::Held | ToJsonState::Disordered | ToJsonState::Failed => &[],
         }
     }
 
@@ -193,15 +212,15 @@ impl ToJson {
         if self.taken == self.machine.out.len() {
             self.machine.out.clear();
             self.taken = 0;
-            if self.state == State::Complete {
-                self.state = State::Idle;
+            if self.state == ToJsonState::Complete {
+                self.state = ToJsonState::Idle;
             }
         }
     }
 
     /// Forgets what was pushed.
     pub fn reset(&mut self) {
-        self.state = State::Idle;
+        self.state = ToJsonState::Idle;
         self.joint.clear();
         self.retained.clear();
         self.machine.out.clear();
@@ -210,7 +229,7 @@ impl ToJson {
     }
 
     /// Puts a message in order and converts that.
-    fn convert_ordered(&mut self, message: &[u8]) -> Result<(), Fault> {
+    fn convert_ordered(&mut self, message: &[u8]) -> Result<(), ProtobufError> {
         let mut ordered = std::mem::take(&mut self.ordered);
         ordered.clear();
         let result = canonical_for_json(&self.schema, self.message, message, &self.limits, &mut ordered);
@@ -218,8 +237,8 @@ impl ToJson {
             self.machine.out.clear();
             self.machine.is_ordered = true;
             self.machine.whole(&self.schema, self.message, &ordered).map_err(|stop| match stop {
-                Stop::Fault(fault) => fault,
-                Stop::Disorder => Fault::new(0, FaultKind::OutOfOrder),
+                JsonWriteStop::Fault(fault) => fault,
+                JsonWriteStop::Disorder => ProtobufError::new(0, ProtobufErrorKind::OutOfOrder),
             })
         });
         self.ordered = ordered;
@@ -229,17 +248,17 @@ impl ToJson {
 }
 
 /// Whether a fault is of a value, which may be replaced, and not of the bytes of the message.
-fn is_of_value(kind: FaultKind) -> bool {
+fn is_of_value(kind: ProtobufErrorKind) -> bool {
     matches!(
         kind,
-        FaultKind::TimestampRange
-            | FaultKind::DurationRange
-            | FaultKind::FieldMaskPath
-            | FaultKind::ValueMissing
-            | FaultKind::ValueNotFinite
-            | FaultKind::AnyWithoutType
-            | FaultKind::AnyTypeUnknown
-            | FaultKind::RequiredMissing
-            | FaultKind::Utf8
+        ProtobufErrorKind::TimestampRange
+            | ProtobufErrorKind::DurationRange
+            | ProtobufErrorKind::FieldMaskPath
+            | ProtobufErrorKind::ValueMissing
+            | ProtobufErrorKind::ValueNotFinite
+            | ProtobufErrorKind::AnyWithoutType
+            | ProtobufErrorKind::AnyTypeUnknown
+            | ProtobufErrorKind::RequiredMissing
+            | ProtobufErrorKind::Utf8
     )
 }

@@ -1,63 +1,68 @@
 //! Entries of maps: a key, a value.
 
-use super::frame::Progress;
-use super::machine::{Head, Machine, Stop};
-use super::text::{Form, Held};
-use crate::fault::{Fault, FaultKind};
+use super::frame::FrameProgress;
+use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead};
+use super::text::{BufferedTextKind, JsonTextEncoding};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::keys::KeyProblem;
 use crate::json::text::write_escaped;
-use crate::schema::{Field, Kind, Schema};
+use crate::schema::{FieldDescriptor, FieldType, Schema};
 use crate::wire::{GROUP_START, Items, LENGTH};
 
 use super::fields::is_unknown;
 
-impl Machine {
+impl JsonWriter {
     /// An item of an entry; answers with how much of `behind` it took.
-    pub(super) fn entry(&mut self, schema: &Schema, head: Head, behind: &[u8]) -> Result<usize, Stop> {
+    pub(super) fn entry(
+        &mut self,
+        schema: &Schema,
+        head: WireFieldHead,
+        behind: &[u8],
+    ) -> Result<usize, JsonWriteStop> {
         let message = schema.message(self.top.message);
         let field =
             message.by_number(head.number).filter(|(_, field)| field.kind.wire_type() == head.wire_type);
         let Some((_, field)) = field else { return self.skip(head) };
         match (head.number, self.top.progress) {
-            (1, Progress::Nothing) => {
-                if field.kind == Kind::String {
-                    return self.hold(schema, head, behind, Held::Key);
+            (1, FrameProgress::Nothing) => {
+                if field.kind == FieldType::String {
+                    return self.hold(schema, head, behind, BufferedTextKind::Key);
                 }
                 self.scalar_key(schema, field.kind, head.value, head.after)?;
                 Ok(0)
             }
-            (2, Progress::Nothing) => {
+            (2, FrameProgress::Nothing) => {
                 if self.has_key_behind(schema, head, behind) {
-                    return Err(Stop::Disorder);
+                    return Err(JsonWriteStop::Disorder);
                 }
                 self.default_key(schema, head.after)?;
                 self.entry_value(schema, field, head, behind)
             }
-            (2, Progress::Key) => self.entry_value(schema, field, head, behind),
-            _ => Err(Stop::Disorder),
+            (2, FrameProgress::Key) => self.entry_value(schema, field, head, behind),
+            _ => Err(JsonWriteStop::Disorder),
         }
     }
 
     fn entry_value(
         &mut self,
         schema: &Schema,
-        field: &Field,
-        head: Head,
+        field: &FieldDescriptor,
+        head: WireFieldHead,
         behind: &[u8],
-    ) -> Result<usize, Stop> {
-        self.top.progress = Progress::Value;
+    ) -> Result<usize, JsonWriteStop> {
+        self.top.progress = FrameProgress::Value;
         match field.kind {
-            Kind::String => self.text(head, behind, Form::Utf8),
-            Kind::Bytes => self.text(head, behind, Form::Base64),
-            Kind::Message(id) => {
+            FieldType::String => self.text(head, behind, JsonTextEncoding::Utf8),
+            FieldType::Bytes => self.text(head, behind, JsonTextEncoding::Base64),
+            FieldType::Message(id) => {
                 self.enter(schema, id, head.after + head.value, 0, head.after)?;
                 Ok(0)
             }
-            Kind::Group(id) => {
+            FieldType::Group(id) => {
                 self.enter(schema, id, self.top.end, field.number, head.after)?;
                 Ok(0)
             }
-            _ if is_unknown(schema, field.kind, head.value) => Err(Stop::Disorder),
+            _ if is_unknown(schema, field.kind, head.value) => Err(JsonWriteStop::Disorder),
             _ => {
                 self.write_scalar(schema, field.kind, head.value);
                 Ok(0)
@@ -66,7 +71,7 @@ impl Machine {
     }
 
     /// Whether a key comes behind the value, or might: then the entry has to be put in order.
-    fn has_key_behind(&self, schema: &Schema, head: Head, behind: &[u8]) -> bool {
+    fn has_key_behind(&self, schema: &Schema, head: WireFieldHead, behind: &[u8]) -> bool {
         let value = if head.wire_type == LENGTH { head.value } else { 0 };
         let after = head.after + value;
         let rest = usize::try_from(value).ok().zip(usize::try_from(self.top.end - after).ok());
@@ -90,50 +95,58 @@ impl Machine {
     }
 
     /// Writes a string as a key.
-    pub(super) fn text_key(&mut self, key: &[u8], offset: u64) -> Result<(), Stop> {
+    pub(super) fn text_key(&mut self, key: &[u8], offset: u64) -> Result<(), JsonWriteStop> {
         let start = self.out.len();
         self.out.push(b'"');
         write_escaped(&mut self.out, key, true)
-            .map_err(|place| Fault::new(offset + place as u64, FaultKind::Utf8))?;
+            .map_err(|place| ProtobufError::new(offset + place as u64, ProtobufErrorKind::Utf8))?;
         self.out.push(b'"');
         self.end_key(start, offset)
     }
 
-    fn scalar_key(&mut self, schema: &Schema, kind: Kind, value: u64, offset: u64) -> Result<(), Stop> {
+    fn scalar_key(
+        &mut self,
+        schema: &Schema,
+        kind: FieldType,
+        value: u64,
+        offset: u64,
+    ) -> Result<(), JsonWriteStop> {
         let start = self.out.len();
         self.write_key(schema, kind, value);
         self.end_key(start, offset)
     }
 
-    fn default_key(&mut self, schema: &Schema, offset: u64) -> Result<(), Stop> {
+    fn default_key(&mut self, schema: &Schema, offset: u64) -> Result<(), JsonWriteStop> {
         let key = schema.message(self.top.message).by_number(1);
-        self.scalar_key(schema, key.map_or(Kind::String, |(_, key)| key.kind), 0, offset)
+        self.scalar_key(schema, key.map_or(FieldType::String, |(_, key)| key.kind), 0, offset)
     }
 
-    fn end_key(&mut self, start: usize, offset: u64) -> Result<(), Stop> {
-        self.top.progress = Progress::Key;
+    fn end_key(&mut self, start: usize, offset: u64) -> Result<(), JsonWriteStop> {
+        self.top.progress = FrameProgress::Key;
         let key = self.out.get(start..).unwrap_or_default();
         match self.keys.insert(self.top.map, key, self.limits.items_max) {
             Ok(()) => {}
-            Err(KeyProblem::Seen) => return Err(Stop::Disorder),
-            Err(KeyProblem::TooMany) => return Err(Fault::new(offset, FaultKind::TooManyItems).into()),
+            Err(KeyProblem::Seen) => return Err(JsonWriteStop::Disorder),
+            Err(KeyProblem::TooMany) => {
+                return Err(ProtobufError::new(offset, ProtobufErrorKind::TooManyItems).into());
+            }
         }
         self.out.push(b':');
         Ok(())
     }
 
     /// Ends an entry: a key or value that is absent is the default.
-    pub(super) fn leave_entry(&mut self, schema: &Schema, offset: u64) -> Result<bool, Stop> {
-        if self.top.progress == Progress::Nothing {
+    pub(super) fn leave_entry(&mut self, schema: &Schema, offset: u64) -> Result<bool, JsonWriteStop> {
+        if self.top.progress == FrameProgress::Nothing {
             self.default_key(schema, offset)?;
         }
-        if self.top.progress != Progress::Key {
+        if self.top.progress != FrameProgress::Key {
             return Ok(true);
         }
-        self.top.progress = Progress::Value;
+        self.top.progress = FrameProgress::Value;
         let value = schema.message(self.top.message).by_number(2);
         match value.map(|(_, field)| field.kind) {
-            Some(Kind::Message(id) | Kind::Group(id)) => {
+            Some(FieldType::Message(id) | FieldType::Group(id)) => {
                 self.enter(schema, id, offset, 0, offset)?;
                 Ok(false)
             }

@@ -1,18 +1,23 @@
 //! Fields of messages.
 
-use super::frame::{CLOSED, Frame, Progress, Role};
-use super::machine::{Head, Machine, Stop, outermost};
+use super::frame::{CLOSED, FrameProgress, JsonWriteFrame, JsonWriteRole};
+use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead, outermost};
 use super::scalar::is_zero;
-use super::text::Form;
-use crate::fault::{Fault, FaultKind};
-use crate::json::Names;
-use crate::schema::{Field, Kind, Label, Message, Schema};
-use crate::wire::{FIXED32, FIXED64, LENGTH, Read, read_varint};
+use super::text::JsonTextEncoding;
+use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::json::JsonFieldNaming;
+use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema};
+use crate::wire::{FIXED32, FIXED64, LENGTH, WireRead, read_varint};
 
-impl Machine {
+impl JsonWriter {
     /// A field of a message; answers with how much of `behind` it took.
     #[inline]
-    pub(super) fn field(&mut self, schema: &Schema, head: Head, behind: &[u8]) -> Result<usize, Stop> {
+    pub(super) fn field(
+        &mut self,
+        schema: &Schema,
+        head: WireFieldHead,
+        behind: &[u8],
+    ) -> Result<usize, JsonWriteStop> {
         let message = schema.message(self.top.message);
         let Some((index, field)) = message.by_number(head.number) else { return self.skip(head) };
         if head.wire_type != field.kind.wire_type() {
@@ -21,8 +26,8 @@ impl Machine {
             return if is_packed { self.packed(message, (index, field), head) } else { self.skip(head) };
         }
         self.known_field(schema, message, (index, field), head, behind).map_err(|stop| match stop {
-            Stop::Fault(fault) if fault.field.is_none() => {
-                Stop::Fault(Fault { field: Some((self.top.message, index)), ..fault })
+            JsonWriteStop::Fault(fault) if fault.field.is_none() => {
+                JsonWriteStop::Fault(ProtobufError { field: Some((self.top.message, index)), ..fault })
             }
             _ => stop,
         })
@@ -32,32 +37,41 @@ impl Machine {
     fn known_field(
         &mut self,
         schema: &Schema,
-        message: &Message,
-        (index, field): (u16, &Field),
-        head: Head,
+        message: &MessageDescriptor,
+        (index, field): (u16, &FieldDescriptor),
+        head: WireFieldHead,
         behind: &[u8],
-    ) -> Result<usize, Stop> {
+    ) -> Result<usize, JsonWriteStop> {
         match field.kind {
-            Kind::String | Kind::Bytes => {
+            FieldType::String | FieldType::Bytes => {
                 if head.value == 0 && self.is_absent(field) {
                     return self.note(message, index, field).map(|()| 0);
                 }
                 self.begin_value(message, index, field)?;
-                let form = if field.kind == Kind::String { Form::Utf8 } else { Form::Base64 };
+                let form = if field.kind == FieldType::String {
+                    JsonTextEncoding::Utf8
+                } else {
+                    JsonTextEncoding::Base64
+                };
                 self.text(head, behind, form)
             }
-            Kind::Message(id) => {
+            FieldType::Message(id) => {
                 self.begin_value(message, index, field)?;
                 let end = head.after + head.value;
                 if field.label == Label::Map {
-                    let frame = Frame { role: Role::Entry, message: id, map: self.top.map, ..outermost(end) };
+                    let frame = JsonWriteFrame {
+                        role: JsonWriteRole::Entry,
+                        message: id,
+                        map: self.top.map,
+                        ..outermost(end)
+                    };
                     self.push(frame, head.after)?;
                 } else {
                     self.enter(schema, id, end, 0, head.after)?;
                 }
                 Ok(0)
             }
-            Kind::Group(id) => {
+            FieldType::Group(id) => {
                 self.begin_value(message, index, field)?;
                 self.enter(schema, id, self.top.end, field.number, head.after)?;
                 Ok(0)
@@ -79,27 +93,32 @@ impl Machine {
 
     /// A `Value` holds no number that JSON doesn't have.
     #[inline]
-    fn check_finite(&self, field: &Field, head: Head) -> Result<(), Fault> {
-        let is_infinite = || field.kind == Kind::Double && !f64::from_bits(head.value).is_finite();
-        if self.top.role == Role::Value && is_infinite() {
-            return Err(Fault::new(head.after, FaultKind::ValueNotFinite));
+    fn check_finite(&self, field: &FieldDescriptor, head: WireFieldHead) -> Result<(), ProtobufError> {
+        let is_infinite = || field.kind == FieldType::Double && !f64::from_bits(head.value).is_finite();
+        if self.top.role == JsonWriteRole::Value && is_infinite() {
+            return Err(ProtobufError::new(head.after, ProtobufErrorKind::ValueNotFinite));
         }
         Ok(())
     }
 
     /// Whether the default of this field means that it is not set.
     #[inline]
-    fn is_absent(&self, field: &Field) -> bool {
+    fn is_absent(&self, field: &FieldDescriptor) -> bool {
         // Where defaults are written, one from the wire is written where it comes.
         !field.has_presence
             && field.label == Label::Singular
-            && self.top.role == Role::Object
+            && self.top.role == JsonWriteRole::Object
             && !self.options.prints_defaults
     }
 
     /// Takes note of a field that is there.
     #[inline]
-    fn note(&mut self, message: &Message, index: u16, field: &Field) -> Result<(), Stop> {
+    fn note(
+        &mut self,
+        message: &MessageDescriptor,
+        index: u16,
+        field: &FieldDescriptor,
+    ) -> Result<(), JsonWriteStop> {
         self.note_bit(usize::from(index))?;
         match field.oneof {
             Some(oneof) => self.note_bit(message.fields.len() + usize::from(oneof)),
@@ -108,11 +127,11 @@ impl Machine {
     }
 
     #[inline]
-    fn note_bit(&mut self, bit: usize) -> Result<(), Stop> {
+    fn note_bit(&mut self, bit: usize) -> Result<(), JsonWriteStop> {
         if let Some(word) = self.seen.get_mut(self.top.seen_at + bit / 64) {
             let mask = 1 << (bit % 64);
             if *word & mask != 0 {
-                return Err(Stop::Disorder);
+                return Err(JsonWriteStop::Disorder);
             }
             *word |= mask;
         }
@@ -125,9 +144,14 @@ impl Machine {
 
     /// Writes what comes before a value: commas, the key, the beginning of an array or object.
     #[inline]
-    fn begin_value(&mut self, message: &Message, index: u16, field: &Field) -> Result<(), Stop> {
+    fn begin_value(
+        &mut self,
+        message: &MessageDescriptor,
+        index: u16,
+        field: &FieldDescriptor,
+    ) -> Result<(), JsonWriteStop> {
         if self.top.open == index {
-            if !self.top.is_first || self.top.role != Role::Bare {
+            if !self.top.is_first || self.top.role != JsonWriteRole::Bare {
                 self.out.push(b',');
             }
             self.top.is_first = false;
@@ -138,8 +162,8 @@ impl Machine {
             self.top.open = CLOSED;
         }
         self.note(message, index, field)?;
-        if matches!(self.top.role, Role::Value | Role::Wrapper) {
-            self.top.progress = Progress::Value;
+        if matches!(self.top.role, JsonWriteRole::Value | JsonWriteRole::Wrapper) {
+            self.top.progress = FrameProgress::Value;
             return Ok(());
         }
         self.write_name(field);
@@ -156,10 +180,10 @@ impl Machine {
     }
 
     #[inline]
-    fn write_name(&mut self, field: &Field) {
+    fn write_name(&mut self, field: &FieldDescriptor) {
         let key = match self.options.names {
-            Names::Json => &field.json_key,
-            Names::Declared => &field.name_key,
+            JsonFieldNaming::Json => &field.json_key,
+            JsonFieldNaming::Declared => &field.name_key,
         };
         self.out.extend_from_slice(key.get(usize::from(self.top.is_first)..).unwrap_or_default());
         self.top.is_first = false;
@@ -174,39 +198,49 @@ impl Machine {
     /// Begins a packed list; one without values is none.
     fn packed(
         &mut self,
-        message: &Message,
-        (index, field): (u16, &Field),
-        head: Head,
-    ) -> Result<usize, Stop> {
+        message: &MessageDescriptor,
+        (index, field): (u16, &FieldDescriptor),
+        head: WireFieldHead,
+    ) -> Result<usize, JsonWriteStop> {
         if head.value == 0 {
             return Ok(0);
         }
         self.begin_value(message, index, field)?;
         let end = head.after + head.value;
-        let frame = Frame { role: Role::Packed, message: self.top.message, open: index, ..outermost(end) };
+        let frame = JsonWriteFrame {
+            role: JsonWriteRole::Packed,
+            message: self.top.message,
+            open: index,
+            ..outermost(end)
+        };
         self.push(frame, head.after)?;
         Ok(0)
     }
 
     /// A value of a packed list; 0 if the window ends within it.
-    pub(super) fn packed_value(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, Stop> {
+    pub(super) fn packed_value(
+        &mut self,
+        schema: &Schema,
+        rest: &[u8],
+        offset: u64,
+    ) -> Result<usize, JsonWriteStop> {
         let Some(field) = schema.message(self.top.message).field(self.top.open) else {
-            return Err(Fault::new(offset, FaultKind::WireType).into());
+            return Err(ProtobufError::new(offset, ProtobufErrorKind::WireType).into());
         };
         let read = match field.kind.wire_type() {
             FIXED64 => rest.first_chunk::<8>().map(|bytes| (u64::from_le_bytes(*bytes), 8)),
             FIXED32 => rest.first_chunk::<4>().map(|bytes| (u64::from(u32::from_le_bytes(*bytes)), 4)),
-            _ => match read_varint(rest).map_err(|kind| Fault::new(offset, kind))? {
-                Read::Done(value, bytes) => Some((value, bytes)),
-                Read::More => None,
+            _ => match read_varint(rest).map_err(|kind| ProtobufError::new(offset, kind))? {
+                WireRead::Done(value, bytes) => Some((value, bytes)),
+                WireRead::More => None,
             },
         };
         let Some((value, bytes)) = read else { return self.more(rest, offset) };
         if offset + bytes as u64 > self.top.end {
-            return Err(Fault::new(offset, FaultKind::PastEnd).into());
+            return Err(ProtobufError::new(offset, ProtobufErrorKind::PastEnd).into());
         }
         if is_unknown(schema, field.kind, value) {
-            return Err(Stop::Disorder);
+            return Err(JsonWriteStop::Disorder);
         }
         if !self.top.is_first {
             self.out.push(b',');
@@ -217,24 +251,24 @@ impl Machine {
     }
 
     /// Ends a message: closes what is open, writes what was asked for and is missing.
-    pub(super) fn leave_message(&mut self, schema: &Schema, offset: u64) -> Result<bool, Stop> {
+    pub(super) fn leave_message(&mut self, schema: &Schema, offset: u64) -> Result<bool, JsonWriteStop> {
         let message = schema.message(self.top.message);
         if self.top.open != CLOSED {
             self.out.push(self.top.close);
             self.top.open = CLOSED;
         }
         match self.top.role {
-            Role::Object => {
+            JsonWriteRole::Object => {
                 if self.options.prints_defaults {
                     self.write_defaults(schema, message);
                 }
                 self.check_required(message, offset)?;
                 self.out.push(b'}');
             }
-            Role::Value if self.top.progress == Progress::Nothing => {
-                return Err(Fault::new(offset, FaultKind::ValueMissing).into());
+            JsonWriteRole::Value if self.top.progress == FrameProgress::Nothing => {
+                return Err(ProtobufError::new(offset, ProtobufErrorKind::ValueMissing).into());
             }
-            Role::Wrapper if self.top.progress == Progress::Nothing => {
+            JsonWriteRole::Wrapper if self.top.progress == FrameProgress::Nothing => {
                 if let Some((_, field)) = message.by_number(1) {
                     self.write_default(schema, field.kind);
                 }
@@ -244,7 +278,7 @@ impl Machine {
         Ok(true)
     }
 
-    fn write_defaults(&mut self, schema: &Schema, message: &Message) {
+    fn write_defaults(&mut self, schema: &Schema, message: &MessageDescriptor) {
         for (bit, field) in message.fields.iter().enumerate() {
             if self.is_noted(bit) || field.has_presence {
                 continue;
@@ -258,16 +292,17 @@ impl Machine {
         }
     }
 
-    fn check_required(&self, message: &Message, offset: u64) -> Result<(), Fault> {
+    fn check_required(&self, message: &MessageDescriptor, offset: u64) -> Result<(), ProtobufError> {
         if !message.has_required {
             return Ok(());
         }
-        let is_missing =
-            |(index, field): &(u16, &Field)| field.is_required && !self.is_noted(usize::from(*index));
+        let is_missing = |(index, field): &(u16, &FieldDescriptor)| {
+            field.is_required && !self.is_noted(usize::from(*index))
+        };
         match (0..).zip(message.fields.iter()).find(is_missing) {
             Some((index, _)) => {
                 let field = Some((self.top.message, index));
-                Err(Fault { offset, kind: FaultKind::RequiredMissing, field })
+                Err(ProtobufError { offset, kind: ProtobufErrorKind::RequiredMissing, field })
             }
             None => Ok(()),
         }
@@ -277,8 +312,8 @@ impl Machine {
 /// Whether a number is none of a closed enum.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "an enum on the wire is the low half of a varint")]
-pub(super) fn is_unknown(schema: &Schema, kind: Kind, value: u64) -> bool {
-    let Kind::Enum(id) = kind else { return false };
+pub(super) fn is_unknown(schema: &Schema, kind: FieldType, value: u64) -> bool {
+    let FieldType::Enum(id) = kind else { return false };
     let enumeration = schema.enumeration(id);
     enumeration.is_closed && enumeration.name_of(value as i32).is_none()
 }

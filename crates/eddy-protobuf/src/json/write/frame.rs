@@ -4,7 +4,7 @@ use crate::schema::{MessageId, Special};
 
 /// How the bytes of a frame are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum JsonWriteRole {
     /// A message that is an object.
     Object,
     /// `Struct` and `ListValue`: their one field without an object around it.
@@ -25,7 +25,7 @@ pub(super) enum Role {
     Skip,
 }
 
-impl Role {
+impl JsonWriteRole {
     pub(super) fn of(special: Special) -> Self {
         match special {
             Special::None => Self::Object,
@@ -47,8 +47,8 @@ impl Role {
 
 /// A frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) role: Role,
+pub(super) struct JsonWriteFrame {
+    pub(super) role: JsonWriteRole,
     pub(super) message: MessageId,
     /// Offset of its end in the input; of a group that of what it is within.
     pub(super) end: u64,
@@ -65,12 +65,12 @@ pub(super) struct Frame {
     /// Which map is open.
     pub(super) map: u64,
     /// What was read: seconds; the type of an `Any`; how far an entry is.
-    pub(super) progress: Progress,
+    pub(super) progress: FrameProgress,
 }
 
 /// What was read of a frame that is written at its end, or has an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum FrameProgress {
     /// Nothing.
     Nothing,
     /// A time.

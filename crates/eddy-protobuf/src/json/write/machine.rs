@@ -1,34 +1,34 @@
 //! The machine that reads a message item by item and writes as it goes.
 
-use super::frame::{CLOSED, Frame, Progress, Role};
+use super::frame::{CLOSED, FrameProgress, JsonWriteFrame, JsonWriteRole};
 use super::text::Ongoing;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::ToJsonOptions;
 use crate::json::keys::Keys;
-use crate::limits::Limits;
+use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema, Special};
 use crate::wire::{
-    FIXED32, FIXED64, GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, Read, VARINT, number_of, read_varint,
+    FIXED32, FIXED64, GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, VARINT, WireRead, number_of, read_varint,
     wire_type_of,
 };
 
 /// Why the machine stopped.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Stop {
-    Fault(Fault),
+pub(super) enum JsonWriteStop {
+    Fault(ProtobufError),
     /// The message can only be written after it was put in order.
     Disorder,
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
+impl From<ProtobufError> for JsonWriteStop {
+    fn from(fault: ProtobufError) -> Self {
         Self::Fault(fault)
     }
 }
 
 /// A tag, and what follows it up to the bytes of a value that has a length.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
+pub(super) struct WireFieldHead {
     pub(super) number: u32,
     pub(super) wire_type: u8,
     /// The value; of what has a length, that.
@@ -39,12 +39,12 @@ pub(super) struct Head {
 
 /// Reads messages and writes JSON.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub(super) struct JsonWriter {
     pub(super) options: ToJsonOptions,
-    pub(super) limits: Limits,
+    pub(super) limits: ProtobufLimits,
     pub(super) out: Vec<u8>,
-    pub(super) top: Frame,
-    stack: Vec<Frame>,
+    pub(super) top: JsonWriteFrame,
+    stack: Vec<JsonWriteFrame>,
     /// Whether the outermost message has ended.
     is_done: bool,
     pub(super) depth: u32,
@@ -62,8 +62,8 @@ pub(super) struct Machine {
     pub(super) is_ordered: bool,
 }
 
-impl Machine {
-    pub(super) fn new(options: ToJsonOptions, limits: Limits) -> Self {
+impl JsonWriter {
+    pub(super) fn new(options: ToJsonOptions, limits: ProtobufLimits) -> Self {
         Self {
             options,
             limits,
@@ -88,7 +88,12 @@ impl Machine {
     }
 
     /// Begins a message that ends at `end`.
-    pub(super) fn begin(&mut self, schema: &Schema, message: MessageId, end: u64) -> Result<(), Fault> {
+    pub(super) fn begin(
+        &mut self,
+        schema: &Schema,
+        message: MessageId,
+        end: u64,
+    ) -> Result<(), ProtobufError> {
         self.stack.clear();
         self.seen.clear();
         self.keys.clear();
@@ -102,21 +107,26 @@ impl Machine {
     }
 
     /// Converts a whole message.
-    pub(super) fn whole(&mut self, schema: &Schema, message: MessageId, bytes: &[u8]) -> Result<(), Stop> {
+    pub(super) fn whole(
+        &mut self,
+        schema: &Schema,
+        message: MessageId,
+        bytes: &[u8],
+    ) -> Result<(), JsonWriteStop> {
         self.begin(schema, message, bytes.len() as u64)?;
         let used = self.run(schema, bytes)?;
         if used < bytes.len() {
-            return Err(Fault::new(self.base, FaultKind::Truncated).into());
+            return Err(ProtobufError::new(self.base, ProtobufErrorKind::Truncated).into());
         }
         self.finish(schema)
     }
 
     /// Ends the outermost message where the input ends.
-    pub(super) fn finish(&mut self, schema: &Schema) -> Result<(), Stop> {
+    pub(super) fn finish(&mut self, schema: &Schema) -> Result<(), JsonWriteStop> {
         while !self.is_done {
             let is_open = self.top.end > self.base && !self.stack.is_empty() && self.top.end != u64::MAX;
             if is_open || self.top.group != 0 || !matches!(self.ongoing, Ongoing::None) {
-                return Err(Fault::new(self.base, FaultKind::Truncated).into());
+                return Err(ProtobufError::new(self.base, ProtobufErrorKind::Truncated).into());
             }
             self.leave(schema, self.base)?;
         }
@@ -124,7 +134,7 @@ impl Machine {
     }
 
     /// Reads from the front of a window; answers with how much was read, which is all but the beginning of an item.
-    pub(super) fn run(&mut self, schema: &Schema, window: &[u8]) -> Result<usize, Stop> {
+    pub(super) fn run(&mut self, schema: &Schema, window: &[u8]) -> Result<usize, JsonWriteStop> {
         let base = self.base;
         let mut at = 0;
         loop {
@@ -159,12 +169,12 @@ impl Machine {
 
     /// Reads one item; 0 if the window ends within its head.
     #[inline]
-    fn step(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, Stop> {
-        if self.top.role == Role::Packed {
+    fn step(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, JsonWriteStop> {
+        if self.top.role == JsonWriteRole::Packed {
             return self.packed_value(schema, rest, offset);
         }
-        let fault = |kind| Fault::new(offset, kind);
-        let Read::Done(tag, tag_bytes) = read_varint(rest).map_err(fault)? else {
+        let fault = |kind| ProtobufError::new(offset, kind);
+        let WireRead::Done(tag, tag_bytes) = read_varint(rest).map_err(fault)? else {
             return self.more(rest, offset);
         };
         let number = number_of(tag).map_err(fault)?;
@@ -174,22 +184,22 @@ impl Machine {
             GROUP_START => (0, 0),
             GROUP_END => {
                 if self.top.group != number {
-                    return Err(fault(FaultKind::GroupEnd).into());
+                    return Err(fault(ProtobufErrorKind::GroupEnd).into());
                 }
                 self.top.group = 0;
                 self.top.end = offset + tag_bytes as u64;
                 return Ok(tag_bytes);
             }
             _ => match read_value(wire_type, body).map_err(fault)? {
-                Read::Done(value, bytes) => (value, bytes),
-                Read::More => return self.more(rest, offset),
+                WireRead::Done(value, bytes) => (value, bytes),
+                WireRead::More => return self.more(rest, offset),
             },
         };
         let used = tag_bytes + bytes;
         let after = offset + used as u64;
         let end = if wire_type == LENGTH {
             if value > LENGTH_MAX {
-                return Err(fault(FaultKind::LengthTooLarge).into());
+                return Err(fault(ProtobufErrorKind::LengthTooLarge).into());
             }
             after + value
         } else {
@@ -198,13 +208,13 @@ impl Machine {
         if end > self.top.end {
             return Err(self.past_end(offset).into());
         }
-        let head = Head { number, wire_type, value, after };
+        let head = WireFieldHead { number, wire_type, value, after };
         let behind = rest.get(used..).unwrap_or_default();
         self.item(schema, head, behind).map(|more| used + more)
     }
 
     /// The window ends within an item: more must come, unless its message ends first.
-    pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, Stop> {
+    pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, JsonWriteStop> {
         if offset + rest.len() as u64 >= self.top.end {
             return Err(self.past_end(offset).into());
         }
@@ -212,35 +222,45 @@ impl Machine {
     }
 
     /// An item runs past the end of what holds it, which is the whole input or a message in it.
-    fn past_end(&self, offset: u64) -> Fault {
+    fn past_end(&self, offset: u64) -> ProtobufError {
         // A group has no end of its own. The first frame is what is around the outermost message, the second that.
         let groups =
             self.stack.iter().skip(2).chain([&self.top]).rev().take_while(|frame| frame.group != 0).count();
-        Fault::new(
+        ProtobufError::new(
             offset,
-            if groups + 1 == self.stack.len() { FaultKind::Truncated } else { FaultKind::PastEnd },
+            if groups + 1 == self.stack.len() {
+                ProtobufErrorKind::Truncated
+            } else {
+                ProtobufErrorKind::PastEnd
+            },
         )
     }
 
     /// Reads an item by what it is within; answers with how much of `behind` it took.
     #[inline]
-    fn item(&mut self, schema: &Schema, head: Head, behind: &[u8]) -> Result<usize, Stop> {
+    fn item(&mut self, schema: &Schema, head: WireFieldHead, behind: &[u8]) -> Result<usize, JsonWriteStop> {
         match self.top.role {
-            Role::Object | Role::Bare | Role::Value | Role::Wrapper => self.field(schema, head, behind),
-            Role::Timestamp | Role::Duration => self.time(head),
-            Role::Mask => self.mask(schema, head, behind),
-            Role::Any => self.any(schema, head, behind),
-            Role::Entry => self.entry(schema, head, behind),
-            Role::Packed | Role::Skip => self.skip(head),
+            JsonWriteRole::Object | JsonWriteRole::Bare | JsonWriteRole::Value | JsonWriteRole::Wrapper => {
+                self.field(schema, head, behind)
+            }
+            JsonWriteRole::Timestamp | JsonWriteRole::Duration => self.time(head),
+            JsonWriteRole::Mask => self.mask(schema, head, behind),
+            JsonWriteRole::Any => self.any(schema, head, behind),
+            JsonWriteRole::Entry => self.entry(schema, head, behind),
+            JsonWriteRole::Packed | JsonWriteRole::Skip => self.skip(head),
         }
     }
 
     /// Passes over an item.
-    pub(super) fn skip(&mut self, head: Head) -> Result<usize, Stop> {
+    pub(super) fn skip(&mut self, head: WireFieldHead) -> Result<usize, JsonWriteStop> {
         match head.wire_type {
             LENGTH => self.ongoing = Ongoing::Skip { left: head.value },
             GROUP_START => {
-                let frame = Frame { role: Role::Skip, group: head.number, ..outermost(self.top.end) };
+                let frame = JsonWriteFrame {
+                    role: JsonWriteRole::Skip,
+                    group: head.number,
+                    ..outermost(self.top.end)
+                };
                 self.push(frame, head.after)?;
             }
             _ => {}
@@ -256,13 +276,13 @@ impl Machine {
         end: u64,
         group: u32,
         offset: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let message = schema.message(id);
-        let role = Role::of(message.special);
-        let mut frame = Frame { role, message: id, group, ..outermost(end) };
+        let role = JsonWriteRole::of(message.special);
+        let mut frame = JsonWriteFrame { role, message: id, group, ..outermost(end) };
         match role {
-            Role::Object => self.out.push(b'{'),
-            Role::Bare => {
+            JsonWriteRole::Object => self.out.push(b'{'),
+            JsonWriteRole::Bare => {
                 let is_list = message.special == Special::ListValue;
                 self.out.push(if is_list { b'[' } else { b'{' });
                 frame.close = if is_list { b']' } else { b'}' };
@@ -270,7 +290,7 @@ impl Machine {
                 self.maps += 1;
                 frame.map = self.maps;
             }
-            Role::Mask => self.out.push(b'"'),
+            JsonWriteRole::Mask => self.out.push(b'"'),
             _ => {}
         }
         self.enter_frame(schema, frame, offset)
@@ -280,9 +300,9 @@ impl Machine {
     pub(super) fn enter_frame(
         &mut self,
         schema: &Schema,
-        mut frame: Frame,
+        mut frame: JsonWriteFrame,
         offset: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProtobufError> {
         let message = schema.message(frame.message);
         frame.seen_at = self.seen.len();
         let bits = message.fields.len() + message.oneofs.len();
@@ -290,10 +310,10 @@ impl Machine {
         self.push(frame, offset)
     }
 
-    pub(super) fn push(&mut self, frame: Frame, offset: u64) -> Result<(), Fault> {
+    pub(super) fn push(&mut self, frame: JsonWriteFrame, offset: u64) -> Result<(), ProtobufError> {
         if frame.role.is_level() {
             if self.depth >= self.limits.depth_max {
-                return Err(Fault::new(offset, FaultKind::DepthExceeded));
+                return Err(ProtobufError::new(offset, ProtobufErrorKind::DepthExceeded));
             }
             self.depth += 1;
         }
@@ -304,23 +324,27 @@ impl Machine {
 
     /// Whether it reads the value of an `Any`, which is only bytes to the message around.
     pub(super) fn is_within_any(&self) -> bool {
-        self.stack.iter().any(|frame| frame.role == Role::Any)
+        self.stack.iter().any(|frame| frame.role == JsonWriteRole::Any)
     }
 
     /// Ends the innermost frame, with what JSON has at its end.
-    fn leave(&mut self, schema: &Schema, offset: u64) -> Result<(), Stop> {
+    fn leave(&mut self, schema: &Schema, offset: u64) -> Result<(), JsonWriteStop> {
         let is_ended = match self.top.role {
-            Role::Object | Role::Bare | Role::Value | Role::Wrapper => self.leave_message(schema, offset)?,
-            Role::Timestamp | Role::Duration | Role::Mask => self.leave_special(offset)?,
-            Role::Any => self.leave_any(schema, offset)?,
-            Role::Entry => self.leave_entry(schema, offset)?,
-            Role::Packed | Role::Skip => true,
+            JsonWriteRole::Object | JsonWriteRole::Bare | JsonWriteRole::Value | JsonWriteRole::Wrapper => {
+                self.leave_message(schema, offset)?
+            }
+            JsonWriteRole::Timestamp | JsonWriteRole::Duration | JsonWriteRole::Mask => {
+                self.leave_special(offset)?
+            }
+            JsonWriteRole::Any => self.leave_any(schema, offset)?,
+            JsonWriteRole::Entry => self.leave_entry(schema, offset)?,
+            JsonWriteRole::Packed | JsonWriteRole::Skip => true,
         };
         if is_ended {
             if self.top.role.is_level() {
                 self.depth -= 1;
             }
-            if !matches!(self.top.role, Role::Entry | Role::Packed | Role::Skip) {
+            if !matches!(self.top.role, JsonWriteRole::Entry | JsonWriteRole::Packed | JsonWriteRole::Skip) {
                 self.seen.truncate(self.top.seen_at);
             }
             self.top = self.stack.pop().unwrap_or(self.top);
@@ -332,25 +356,25 @@ impl Machine {
 
 /// The value behind a tag, other than of groups.
 #[inline]
-fn read_value(wire_type: u8, body: &[u8]) -> Result<Read<u64>, FaultKind> {
+fn read_value(wire_type: u8, body: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
     Ok(match wire_type {
         VARINT | LENGTH => return read_varint(body),
         FIXED64 => match body.first_chunk::<8>() {
-            Some(bytes) => Read::Done(u64::from_le_bytes(*bytes), 8),
-            None => Read::More,
+            Some(bytes) => WireRead::Done(u64::from_le_bytes(*bytes), 8),
+            None => WireRead::More,
         },
         FIXED32 => match body.first_chunk::<4>() {
-            Some(bytes) => Read::Done(u64::from(u32::from_le_bytes(*bytes)), 4),
-            None => Read::More,
+            Some(bytes) => WireRead::Done(u64::from(u32::from_le_bytes(*bytes)), 4),
+            None => WireRead::More,
         },
-        _ => return Err(FaultKind::WireType),
+        _ => return Err(ProtobufErrorKind::WireType),
     })
 }
 
 /// What is around the outermost message.
-pub(super) fn outermost(end: u64) -> Frame {
-    Frame {
-        role: Role::Skip,
+pub(super) fn outermost(end: u64) -> JsonWriteFrame {
+    JsonWriteFrame {
+        role: JsonWriteRole::Skip,
         message: MessageId(0),
         end,
         group: 0,
@@ -359,6 +383,6 @@ pub(super) fn outermost(end: u64) -> Frame {
         close: 0,
         is_first: true,
         map: 0,
-        progress: Progress::Nothing,
+        progress: FrameProgress::Nothing,
     }
 }

@@ -1,27 +1,29 @@
 //! Scalars in JSON.
 
-use super::machine::Machine;
+use super::machine::JsonWriter;
 use crate::json::EnumForm;
 use crate::json::text::{write_double, write_float, write_signed, write_unsigned};
-use crate::schema::{Kind, Schema};
+use crate::schema::{FieldType, Schema};
 
-impl Machine {
+impl JsonWriter {
     /// Writes a number, `bool` or enum.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
-    pub(super) fn write_scalar(&mut self, schema: &Schema, kind: Kind, value: u64) {
+    pub(super) fn write_scalar(&mut self, schema: &Schema, kind: FieldType, value: u64) {
         let out = &mut self.out;
         match kind {
-            Kind::Int64 | Kind::Sfixed64 => quoted(out, |out| write_signed(out, value.cast_signed())),
-            Kind::Uint64 | Kind::Fixed64 => quoted(out, |out| write_unsigned(out, value)),
-            Kind::Sint64 => quoted(out, |out| write_signed(out, unzigzag(value))),
-            Kind::Int32 | Kind::Sfixed32 => write_signed(out, i64::from(value as i32)),
-            Kind::Uint32 | Kind::Fixed32 => write_unsigned(out, u64::from(value as u32)),
-            Kind::Sint32 => write_signed(out, unzigzag(u64::from(value as u32))),
-            Kind::Bool => out.extend_from_slice(if value == 0 { b"false" } else { b"true" }),
-            Kind::Double => write_double(out, f64::from_bits(value)),
-            Kind::Float => write_float(out, f32::from_bits(value as u32)),
-            Kind::Enum(id) => {
+            FieldType::Int64 | FieldType::Sfixed64 => {
+                quoted(out, |out| write_signed(out, value.cast_signed()))
+            }
+            FieldType::Uint64 | FieldType::Fixed64 => quoted(out, |out| write_unsigned(out, value)),
+            FieldType::Sint64 => quoted(out, |out| write_signed(out, unzigzag(value))),
+            FieldType::Int32 | FieldType::Sfixed32 => write_signed(out, i64::from(value as i32)),
+            FieldType::Uint32 | FieldType::Fixed32 => write_unsigned(out, u64::from(value as u32)),
+            FieldType::Sint32 => write_signed(out, unzigzag(u64::from(value as u32))),
+            FieldType::Bool => out.extend_from_slice(if value == 0 { b"false" } else { b"true" }),
+            FieldType::Double => write_double(out, f64::from_bits(value)),
+            FieldType::Float => write_float(out, f32::from_bits(value as u32)),
+            FieldType::Enum(id) => {
                 let enumeration = schema.enumeration(id);
                 let name =
                     enumeration.name_of(value as i32).filter(|_| self.options.enums == EnumForm::Names);
@@ -31,15 +33,15 @@ impl Machine {
                     None => write_signed(out, i64::from(value as i32)),
                 }
             }
-            Kind::String | Kind::Bytes | Kind::Message(_) | Kind::Group(_) => {}
+            FieldType::String | FieldType::Bytes | FieldType::Message(_) | FieldType::Group(_) => {}
         }
     }
 
     /// Writes the default of what is no message.
-    pub(super) fn write_default(&mut self, schema: &Schema, kind: Kind) {
+    pub(super) fn write_default(&mut self, schema: &Schema, kind: FieldType) {
         match kind {
-            Kind::String | Kind::Bytes => self.out.extend_from_slice(b"\"\""),
-            Kind::Enum(id) => {
+            FieldType::String | FieldType::Bytes => self.out.extend_from_slice(b"\"\""),
+            FieldType::Enum(id) => {
                 let first = schema.enumeration(id).values.first().map_or(0, |(_, number)| *number);
                 self.write_scalar(schema, kind, i64::from(first).cast_unsigned());
             }
@@ -48,10 +50,15 @@ impl Machine {
     }
 
     /// Writes a scalar as the key of a map.
-    pub(super) fn write_key(&mut self, schema: &Schema, kind: Kind, value: u64) {
+    pub(super) fn write_key(&mut self, schema: &Schema, kind: FieldType, value: u64) {
         let is_quoted = matches!(
             kind,
-            Kind::Int64 | Kind::Sfixed64 | Kind::Uint64 | Kind::Fixed64 | Kind::Sint64 | Kind::String
+            FieldType::Int64
+                | FieldType::Sfixed64
+                | FieldType::Uint64
+                | FieldType::Fixed64
+                | FieldType::Sint64
+                | FieldType::String
         );
         if is_quoted {
             self.write_default_or(schema, kind, value);
@@ -62,10 +69,10 @@ impl Machine {
         }
     }
 
-    fn write_default_or(&mut self, schema: &Schema, kind: Kind, value: u64) {
+    fn write_default_or(&mut self, schema: &Schema, kind: FieldType, value: u64) {
         match kind {
             // Only the default of a string is written this way.
-            Kind::String => self.out.extend_from_slice(b"\"\""),
+            FieldType::String => self.out.extend_from_slice(b"\"\""),
             _ => self.write_scalar(schema, kind, value),
         }
     }
@@ -74,9 +81,9 @@ impl Machine {
 /// Whether a scalar is the default.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
-pub(super) fn is_zero(kind: Kind, value: u64) -> bool {
+pub(super) fn is_zero(kind: FieldType, value: u64) -> bool {
     match kind {
-        Kind::Int32 | Kind::Uint32 | Kind::Sint32 | Kind::Enum(_) => value as u32 == 0,
+        FieldType::Int32 | FieldType::Uint32 | FieldType::Sint32 | FieldType::Enum(_) => value as u32 == 0,
         _ => value == 0,
     }
 }

@@ -1,7 +1,7 @@
 //! Values that may go on in the next piece: text, bytes, what is passed over, and what has to be known whole.
 
-use super::machine::{Head, Machine, Stop};
-use crate::fault::{Fault, FaultKind};
+use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::text::{write_base64, write_escaped};
 use crate::schema::Schema;
 use crate::wire::front;
@@ -14,21 +14,21 @@ pub(super) enum Ongoing {
     /// Something that is passed over.
     Skip { left: u64 },
     /// A string, or bytes.
-    Text { left: u64, form: Form },
+    Text { left: u64, form: JsonTextEncoding },
     /// A value that has to be known whole.
-    Held { left: u64, what: Held },
+    Held { left: u64, what: BufferedTextKind },
 }
 
 /// How text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum JsonTextEncoding {
     Utf8,
     Base64,
 }
 
 /// What has to be known whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum BufferedTextKind {
     /// The key of a map.
     Key,
     /// A path of a field mask.
@@ -37,9 +37,14 @@ pub(super) enum Held {
     TypeUrl,
 }
 
-impl Machine {
+impl JsonWriter {
     /// Goes on with what the last piece has left open; answers with how much was read.
-    pub(super) fn go_on(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, Stop> {
+    pub(super) fn go_on(
+        &mut self,
+        schema: &Schema,
+        rest: &[u8],
+        offset: u64,
+    ) -> Result<usize, JsonWriteStop> {
         match self.ongoing {
             Ongoing::None => Ok(0),
             Ongoing::Skip { left } => {
@@ -76,11 +81,17 @@ impl Machine {
         }
     }
 
-    fn write_text(&mut self, piece: &[u8], form: Form, is_last: bool, offset: u64) -> Result<usize, Fault> {
+    fn write_text(
+        &mut self,
+        piece: &[u8],
+        form: JsonTextEncoding,
+        is_last: bool,
+        offset: u64,
+    ) -> Result<usize, ProtobufError> {
         match form {
-            Form::Utf8 => write_escaped(&mut self.out, piece, is_last)
-                .map_err(|place| Fault::new(offset + place as u64, FaultKind::Utf8)),
-            Form::Base64 => {
+            JsonTextEncoding::Utf8 => write_escaped(&mut self.out, piece, is_last)
+                .map_err(|place| ProtobufError::new(offset + place as u64, ProtobufErrorKind::Utf8)),
+            JsonTextEncoding::Base64 => {
                 let whole = if is_last { piece.len() } else { piece.len() / 3 * 3 };
                 write_base64(&mut self.out, piece.get(..whole).unwrap_or_default());
                 Ok(whole)
@@ -90,7 +101,12 @@ impl Machine {
 
     /// Writes a string or bytes, as far as it is there.
     #[inline]
-    pub(super) fn text(&mut self, head: Head, behind: &[u8], form: Form) -> Result<usize, Stop> {
+    pub(super) fn text(
+        &mut self,
+        head: WireFieldHead,
+        behind: &[u8],
+        form: JsonTextEncoding,
+    ) -> Result<usize, JsonWriteStop> {
         self.out.push(b'"');
         match usize::try_from(head.value).ok().and_then(|length| behind.get(..length)) {
             Some(whole) => {
@@ -109,26 +125,32 @@ impl Machine {
     pub(super) fn hold(
         &mut self,
         schema: &Schema,
-        head: Head,
+        head: WireFieldHead,
         behind: &[u8],
-        what: Held,
-    ) -> Result<usize, Stop> {
+        what: BufferedTextKind,
+    ) -> Result<usize, JsonWriteStop> {
         if let Some(whole) = usize::try_from(head.value).ok().and_then(|length| behind.get(..length)) {
             return self.held_whole(schema, what, whole, head.after).map(|()| whole.len());
         }
         if head.value > self.limits.held_bytes_max as u64 {
-            return Err(Fault::new(head.after, FaultKind::HeldTooLarge).into());
+            return Err(ProtobufError::new(head.after, ProtobufErrorKind::HeldTooLarge).into());
         }
         self.held.clear();
         self.ongoing = Ongoing::Held { left: head.value, what };
         Ok(0)
     }
 
-    fn held_whole(&mut self, schema: &Schema, what: Held, whole: &[u8], offset: u64) -> Result<(), Stop> {
+    fn held_whole(
+        &mut self,
+        schema: &Schema,
+        what: BufferedTextKind,
+        whole: &[u8],
+        offset: u64,
+    ) -> Result<(), JsonWriteStop> {
         match what {
-            Held::Key => self.text_key(whole, offset),
-            Held::MaskPath => self.mask_path(whole, offset),
-            Held::TypeUrl => self.type_url(schema, whole, offset),
+            BufferedTextKind::Key => self.text_key(whole, offset),
+            BufferedTextKind::MaskPath => self.mask_path(whole, offset),
+            BufferedTextKind::TypeUrl => self.type_url(schema, whole, offset),
         }
     }
 }

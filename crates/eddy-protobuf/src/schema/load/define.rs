@@ -3,8 +3,8 @@
 use super::features::{Features, option};
 use super::file::malformed;
 use super::raw::{RawEnum, RawField, RawFile, RawMessage, RawService};
-use crate::schema::tables::Named;
-use crate::schema::{EnumId, Enumeration, Message, MessageId, Schema, SchemaError};
+use crate::schema::tables::SchemaSymbol;
+use crate::schema::{EnumId, Enumeration, MessageDescriptor, MessageId, Schema, SchemaError};
 
 /// A schema whose messages have no fields yet, and what is left to link.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl<'r, 'd> Defining<'r, 'd> {
         }
         for service in &file.services {
             let name = join(file.package, service.name);
-            self.name(file, &name, Named::Service(self.services.len()))?;
+            self.name(file, &name, SchemaSymbol::Service(self.services.len()))?;
             self.services.push((file, service, name));
         }
         Ok(())
@@ -60,10 +60,15 @@ impl<'r, 'd> Defining<'r, 'd> {
         let name = join(scope, raw.name);
         let features = outer.with(raw.options, MESSAGE_FEATURES).map_err(malformed)?;
         let id = MessageId(self.number(file, &name, self.schema.messages.len())?);
-        self.name(file, &name, Named::Message(id))?;
+        self.name(file, &name, SchemaSymbol::Message(id))?;
         let is_map_entry = option(raw.options, MAP_ENTRY).map_err(malformed)? == Some(1);
         let oneofs = raw.oneofs.iter().map(|oneof| oneof.name.into()).collect();
-        self.schema.messages.push(Message::build(name.clone(), is_map_entry, oneofs, raw.options.into()));
+        self.schema.messages.push(MessageDescriptor::build(
+            name.clone(),
+            is_map_entry,
+            oneofs,
+            raw.options.into(),
+        ));
         self.messages.push(Pending { file, raw, features });
         for nested in &raw.nested {
             self.message(file, &name, nested, features)?;
@@ -87,7 +92,7 @@ impl<'r, 'd> Defining<'r, 'd> {
         let name = join(scope, raw.name);
         let features = outer.with(raw.options, ENUM_FEATURES).map_err(malformed)?;
         let id = EnumId(self.number(file, &name, self.schema.enums.len())?);
-        self.name(file, &name, Named::Enum(id))?;
+        self.name(file, &name, SchemaSymbol::Enum(id))?;
         if raw.values.len() > INDEX_MAX {
             return Err(too_many(file, &name, "values"));
         }
@@ -96,7 +101,7 @@ impl<'r, 'd> Defining<'r, 'd> {
         Ok(())
     }
 
-    fn name(&mut self, file: &RawFile<'_>, name: &str, named: Named) -> Result<(), SchemaError> {
+    fn name(&mut self, file: &RawFile<'_>, name: &str, named: SchemaSymbol) -> Result<(), SchemaError> {
         match self.schema.names.insert(name.into(), named) {
             None => Ok(()),
             Some(_) => Err(SchemaError::NameTwice { file: file.name.to_owned(), name: name.to_owned() }),

@@ -1,7 +1,7 @@
 //! Features of editions, as far as the wire and JSON form depend on them.
 
-use crate::fault::Fault;
-use crate::wire::{Item, Items};
+use crate::fault::ProtobufError;
+use crate::wire::{Items, WireValue};
 
 /// What holds for a file, message, enum or field, handed down from the one around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,20 +39,20 @@ impl Features {
     pub(super) const EDITIONS: Self = Self { presence: Presence::Explicit, ..Self::PROTO3 };
 
     /// With what the field `number` of some options sets.
-    pub(super) fn with(mut self, options: &[u8], number: u32) -> Result<Self, Fault> {
+    pub(super) fn with(mut self, options: &[u8], number: u32) -> Result<Self, ProtobufError> {
         let mut items = Items::new(options, 100);
         while let Some((found, item)) = items.next()? {
-            if let (true, Item::Bytes(features)) = (found == number, item) {
+            if let (true, WireValue::Bytes(features)) = (found == number, item) {
                 self.set_all(features)?;
             }
         }
         Ok(self)
     }
 
-    fn set_all(&mut self, features: &[u8]) -> Result<(), Fault> {
+    fn set_all(&mut self, features: &[u8]) -> Result<(), ProtobufError> {
         let mut items = Items::new(features, 100);
         while let Some((number, item)) = items.next()? {
-            let Item::Varint(value) = item else { continue };
+            let WireValue::Varint(value) = item else { continue };
             match (number, value) {
                 (1, 1) => self.presence = Presence::Explicit,
                 (1, 2) => self.presence = Presence::Implicit,
@@ -69,11 +69,11 @@ impl Features {
 }
 
 /// A field of some options that is a varint.
-pub(super) fn option(options: &[u8], number: u32) -> Result<Option<u64>, Fault> {
+pub(super) fn option(options: &[u8], number: u32) -> Result<Option<u64>, ProtobufError> {
     let mut items = Items::new(options, 100);
     let mut value = None;
     while let Some((found, item)) = items.next()? {
-        if let (true, Item::Varint(varint)) = (found == number, item) {
+        if let (true, WireValue::Varint(varint)) = (found == number, item) {
             value = Some(varint);
         }
     }

@@ -4,26 +4,27 @@ use super::define::Defining;
 use super::features::Features;
 use super::link;
 use super::raw::{Raw, RawFile};
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::schema::{Schema, SchemaError};
-use crate::wire::{Item, Items};
+use crate::wire::{Items, WireValue};
 
 /// Compiles a `FileDescriptorSet`.
 pub(in crate::schema) fn load(set: &[u8]) -> Result<Schema, SchemaError> {
     let mut texts = Vec::new();
     let mut items = Items::new(set, 100);
     while let Some((number, item)) = items.next().map_err(malformed)? {
-        if let (1, Item::Bytes(file)) = (number, item) {
+        if let (1, WireValue::Bytes(file)) = (number, item) {
             let place = items.offset() - file.len() as u64;
             texts.push((file, place));
         }
     }
     if texts.is_empty() {
-        return Err(malformed(Fault::new(0, FaultKind::Truncated)));
+        return Err(malformed(ProtobufError::new(0, ProtobufErrorKind::Truncated)));
     }
     let mut files: Vec<(RawFile<'_>, &[u8])> = Vec::new();
     for (text, place) in texts {
-        let file = RawFile::read(text).map_err(|fault| malformed(Fault { offset: place, ..fault }))?;
+        let file =
+            RawFile::read(text).map_err(|fault| malformed(ProtobufError { offset: place, ..fault }))?;
         match files.iter().find(|(other, _)| other.name == file.name) {
             // Server reflection may send a file with each answer.
             Some((_, other)) if *other == text => {}
@@ -51,7 +52,7 @@ fn features_of(file: &RawFile<'_>) -> Result<Features, SchemaError> {
     basis.with(file.options, FILE_FEATURES).map_err(malformed)
 }
 
-pub(super) fn malformed(fault: Fault) -> SchemaError {
+pub(super) fn malformed(fault: ProtobufError) -> SchemaError {
     SchemaError::Malformed { fault }
 }
 

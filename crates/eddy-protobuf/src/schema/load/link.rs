@@ -4,17 +4,19 @@ use super::define::{Defining, Extension, INDEX_MAX, join, too_many};
 use super::features::{Features, Presence, option};
 use super::file::malformed;
 use super::raw::{RawField, RawFile, RawService};
-use crate::schema::tables::Named;
-use crate::schema::{Field, Kind, Label, MessageId, Method, Schema, SchemaError, Service};
+use crate::schema::tables::SchemaSymbol;
+use crate::schema::{
+    FieldDescriptor, FieldType, Label, MessageId, MethodDescriptor, Schema, SchemaError, ServiceDescriptor,
+};
 use crate::wire::NUMBER_MAX;
 
 /// Gives every message its fields and every service its methods.
 pub(super) fn link(defining: Defining<'_, '_>) -> Result<Schema, SchemaError> {
     let Defining { mut schema, messages, extensions, services } = defining;
-    let mut fields: Vec<Vec<Field>> = Vec::with_capacity(messages.len());
+    let mut fields: Vec<Vec<FieldDescriptor>> = Vec::with_capacity(messages.len());
     for (pending, message) in messages.iter().zip(&schema.messages) {
         let linker = Linker { schema: &schema, file: pending.file, message: &message.name };
-        let linked: Result<Vec<Field>, SchemaError> =
+        let linked: Result<Vec<FieldDescriptor>, SchemaError> =
             pending.raw.fields.iter().map(|field| linker.field(field, pending.features, None)).collect();
         fields.push(linked?);
     }
@@ -31,7 +33,7 @@ pub(super) fn link(defining: Defining<'_, '_>) -> Result<Schema, SchemaError> {
         message.set_fields(fields);
         let twice = message.fields.array_windows().find(|[one, two]| one.number == two.number);
         if let Some([_, field]) = twice {
-            let linker = Names { file: pending.file, message: &message.name };
+            let linker = LinkErrorContext { file: pending.file, message: &message.name };
             return Err(linker.problem(&field.name, "another field has its number"));
         }
     }
@@ -42,7 +44,10 @@ pub(super) fn link(defining: Defining<'_, '_>) -> Result<Schema, SchemaError> {
     Ok(schema)
 }
 
-fn link_extension(schema: &Schema, extension: &Extension<'_, '_>) -> Result<(MessageId, Field), SchemaError> {
+fn link_extension(
+    schema: &Schema,
+    extension: &Extension<'_, '_>,
+) -> Result<(MessageId, FieldDescriptor), SchemaError> {
     let Extension { file, raw, scope, features } = extension;
     let name = join(scope, raw.name);
     let extendee = raw.extendee.trim_start_matches('.');
@@ -63,7 +68,7 @@ fn link_service(
     file: &RawFile<'_>,
     raw: &RawService<'_>,
     name: Box<str>,
-) -> Result<Service, SchemaError> {
+) -> Result<ServiceDescriptor, SchemaError> {
     let find = |method: &str, of: &str| {
         let missing = of.trim_start_matches('.');
         schema.find_message(missing).ok_or_else(|| SchemaError::MethodTypeMissing {
@@ -73,11 +78,11 @@ fn link_service(
             missing: missing.to_owned(),
         })
     };
-    let methods: Result<Box<[Method]>, SchemaError> = raw
+    let methods: Result<Box<[MethodDescriptor]>, SchemaError> = raw
         .methods
         .iter()
         .map(|method| {
-            Ok(Method {
+            Ok(MethodDescriptor {
                 name: method.name.into(),
                 input: find(method.name, method.input)?,
                 output: find(method.name, method.output)?,
@@ -87,16 +92,16 @@ fn link_service(
             })
         })
         .collect();
-    Ok(Service { methods: methods?, name })
+    Ok(ServiceDescriptor { methods: methods?, name })
 }
 
 /// Whose problem it is.
-struct Names<'a, 'd> {
+struct LinkErrorContext<'a, 'd> {
     file: &'a RawFile<'d>,
     message: &'a str,
 }
 
-impl Names<'_, '_> {
+impl LinkErrorContext<'_, '_> {
     fn problem(&self, field: &str, problem: &'static str) -> SchemaError {
         SchemaError::Field {
             file: self.file.name.to_owned(),
@@ -120,8 +125,8 @@ impl Linker<'_, '_> {
         raw: &RawField<'_>,
         outer: Features,
         extension: Option<&str>,
-    ) -> Result<Field, SchemaError> {
-        let names = Names { file: self.file, message: self.message };
+    ) -> Result<FieldDescriptor, SchemaError> {
+        let names = LinkErrorContext { file: self.file, message: self.message };
         let features = outer.with(raw.options, FIELD_FEATURES).map_err(malformed)?;
         let number = match u32::try_from(raw.number) {
             Ok(number) if (1..=NUMBER_MAX).contains(&number) => number,
@@ -153,7 +158,7 @@ impl Linker<'_, '_> {
             (None, None) => camel_case(raw.name).into(),
         };
         let name: Box<str> = extension.unwrap_or(raw.name).into();
-        Ok(Field {
+        Ok(FieldDescriptor {
             number,
             kind,
             label,
@@ -173,7 +178,7 @@ impl Linker<'_, '_> {
         })
     }
 
-    fn kind(&self, raw: &RawField<'_>, features: Features) -> Result<Kind, SchemaError> {
+    fn kind(&self, raw: &RawField<'_>, features: Features) -> Result<FieldType, SchemaError> {
         let type_name = raw.type_name.trim_start_matches('.');
         let missing = || SchemaError::TypeMissing {
             file: self.file.name.to_owned(),
@@ -182,25 +187,25 @@ impl Linker<'_, '_> {
             missing: type_name.to_owned(),
         };
         Ok(match raw.kind {
-            1 => Kind::Double,
-            2 => Kind::Float,
-            3 => Kind::Int64,
-            4 => Kind::Uint64,
-            5 => Kind::Int32,
-            6 => Kind::Fixed64,
-            7 => Kind::Fixed32,
-            8 => Kind::Bool,
-            9 => Kind::String,
-            12 => Kind::Bytes,
-            13 => Kind::Uint32,
-            15 => Kind::Sfixed32,
-            16 => Kind::Sfixed64,
-            17 => Kind::Sint32,
-            18 => Kind::Sint64,
+            1 => FieldType::Double,
+            2 => FieldType::Float,
+            3 => FieldType::Int64,
+            4 => FieldType::Uint64,
+            5 => FieldType::Int32,
+            6 => FieldType::Fixed64,
+            7 => FieldType::Fixed32,
+            8 => FieldType::Bool,
+            9 => FieldType::String,
+            12 => FieldType::Bytes,
+            13 => FieldType::Uint32,
+            15 => FieldType::Sfixed32,
+            16 => FieldType::Sfixed64,
+            17 => FieldType::Sint32,
+            18 => FieldType::Sint64,
             // A field of a type that its writer did not look up has a name and no kind.
             0 | 10 | 11 | 14 => match self.schema.names.get(type_name).ok_or_else(missing)? {
-                Named::Enum(id) => Kind::Enum(*id),
-                Named::Message(id) => {
+                SchemaSymbol::Enum(id) => FieldType::Enum(*id),
+                SchemaSymbol::Message(id) => {
                     // Entries of maps, and what they hold, have their length before them whatever the file says.
                     let is_of_map = self.schema.message(*id).is_map_entry
                         || self
@@ -208,12 +213,12 @@ impl Linker<'_, '_> {
                             .find_message(self.message)
                             .is_some_and(|id| self.schema.message(id).is_map_entry);
                     let is_group = raw.kind == 10 || features.is_delimited && !is_of_map;
-                    if is_group { Kind::Group(*id) } else { Kind::Message(*id) }
+                    if is_group { FieldType::Group(*id) } else { FieldType::Message(*id) }
                 }
-                Named::Service(_) => return Err(missing()),
+                SchemaSymbol::Service(_) => return Err(missing()),
             },
             _ => {
-                let names = Names { file: self.file, message: self.message };
+                let names = LinkErrorContext { file: self.file, message: self.message };
                 return Err(names.problem(raw.name, "its type is none that protobuf has"));
             }
         })

@@ -1,15 +1,15 @@
 //! Descriptors as they lie in the set, borrowed; only what the tables need.
 
-use crate::fault::Fault;
-use crate::wire::{Item, Items};
+use crate::fault::ProtobufError;
+use crate::wire::{Items, WireValue};
 
 /// A descriptor that is read field by field.
 pub(super) trait Raw<'d>: Default {
     /// Takes in a field.
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault>;
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError>;
 
     /// Reads it from its bytes.
-    fn read(bytes: &'d [u8]) -> Result<Self, Fault> {
+    fn read(bytes: &'d [u8]) -> Result<Self, ProtobufError> {
         let mut items = Items::new(bytes, DEPTH_MAX);
         let mut raw = Self::default();
         while let Some((number, item)) = items.next()? {
@@ -33,17 +33,17 @@ pub(super) struct RawFile<'d> {
 }
 
 impl<'d> Raw<'d> for RawFile<'d> {
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
         match (number, item) {
-            (1, Item::Bytes(name)) => self.name = text(name)?,
-            (2, Item::Bytes(package)) => self.package = text(package)?,
-            (4, Item::Bytes(message)) => self.messages.push(RawMessage::read(message)?),
-            (5, Item::Bytes(enumeration)) => self.enums.push(RawEnum::read(enumeration)?),
-            (6, Item::Bytes(service)) => self.services.push(RawService::read(service)?),
-            (7, Item::Bytes(field)) => self.extensions.push(RawField::read(field)?),
-            (8, Item::Bytes(options)) => self.options = options,
-            (12, Item::Bytes(syntax)) => self.syntax = text(syntax)?,
-            (14, Item::Varint(edition)) => self.edition = edition,
+            (1, WireValue::Bytes(name)) => self.name = text(name)?,
+            (2, WireValue::Bytes(package)) => self.package = text(package)?,
+            (4, WireValue::Bytes(message)) => self.messages.push(RawMessage::read(message)?),
+            (5, WireValue::Bytes(enumeration)) => self.enums.push(RawEnum::read(enumeration)?),
+            (6, WireValue::Bytes(service)) => self.services.push(RawService::read(service)?),
+            (7, WireValue::Bytes(field)) => self.extensions.push(RawField::read(field)?),
+            (8, WireValue::Bytes(options)) => self.options = options,
+            (12, WireValue::Bytes(syntax)) => self.syntax = text(syntax)?,
+            (14, WireValue::Varint(edition)) => self.edition = edition,
             _ => {}
         }
         Ok(())
@@ -62,15 +62,15 @@ pub(super) struct RawMessage<'d> {
 }
 
 impl<'d> Raw<'d> for RawMessage<'d> {
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
         match (number, item) {
-            (1, Item::Bytes(name)) => self.name = text(name)?,
-            (2, Item::Bytes(field)) => self.fields.push(RawField::read(field)?),
-            (3, Item::Bytes(message)) => self.nested.push(Self::read(message)?),
-            (4, Item::Bytes(enumeration)) => self.enums.push(RawEnum::read(enumeration)?),
-            (6, Item::Bytes(field)) => self.extensions.push(RawField::read(field)?),
-            (7, Item::Bytes(options)) => self.options = options,
-            (8, Item::Bytes(oneof)) => self.oneofs.push(RawOneof::read(oneof)?),
+            (1, WireValue::Bytes(name)) => self.name = text(name)?,
+            (2, WireValue::Bytes(field)) => self.fields.push(RawField::read(field)?),
+            (3, WireValue::Bytes(message)) => self.nested.push(Self::read(message)?),
+            (4, WireValue::Bytes(enumeration)) => self.enums.push(RawEnum::read(enumeration)?),
+            (6, WireValue::Bytes(field)) => self.extensions.push(RawField::read(field)?),
+            (7, WireValue::Bytes(options)) => self.options = options,
+            (8, WireValue::Bytes(oneof)) => self.oneofs.push(RawOneof::read(oneof)?),
             _ => {}
         }
         Ok(())
@@ -83,8 +83,8 @@ pub(super) struct RawOneof<'d> {
 }
 
 impl<'d> Raw<'d> for RawOneof<'d> {
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
-        if let (1, Item::Bytes(name)) = (number, item) {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+        if let (1, WireValue::Bytes(name)) = (number, item) {
             self.name = text(name)?;
         }
         Ok(())
@@ -107,19 +107,19 @@ pub(super) struct RawField<'d> {
 }
 
 impl<'d> Raw<'d> for RawField<'d> {
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
         match (number, item) {
-            (1, Item::Bytes(name)) => self.name = text(name)?,
-            (2, Item::Bytes(extendee)) => self.extendee = text(extendee)?,
-            (3, Item::Varint(number)) => self.number = number,
-            (4, Item::Varint(label)) => self.label = label,
-            (5, Item::Varint(kind)) => self.kind = kind,
-            (6, Item::Bytes(name)) => self.type_name = text(name)?,
-            (7, Item::Bytes(default)) => self.default = Some(text(default)?),
-            (8, Item::Bytes(options)) => self.options = options,
-            (9, Item::Varint(oneof)) => self.oneof = Some(oneof),
-            (10, Item::Bytes(name)) => self.json_name = Some(text(name)?),
-            (17, Item::Varint(is_optional)) => self.is_optional = is_optional != 0,
+            (1, WireValue::Bytes(name)) => self.name = text(name)?,
+            (2, WireValue::Bytes(extendee)) => self.extendee = text(extendee)?,
+            (3, WireValue::Varint(number)) => self.number = number,
+            (4, WireValue::Varint(label)) => self.label = label,
+            (5, WireValue::Varint(kind)) => self.kind = kind,
+            (6, WireValue::Bytes(name)) => self.type_name = text(name)?,
+            (7, WireValue::Bytes(default)) => self.default = Some(text(default)?),
+            (8, WireValue::Bytes(options)) => self.options = options,
+            (9, WireValue::Varint(oneof)) => self.oneof = Some(oneof),
+            (10, WireValue::Bytes(name)) => self.json_name = Some(text(name)?),
+            (17, WireValue::Varint(is_optional)) => self.is_optional = is_optional != 0,
             _ => {}
         }
         Ok(())
@@ -134,14 +134,14 @@ pub(super) struct RawEnum<'d> {
 }
 
 impl<'d> Raw<'d> for RawEnum<'d> {
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
         match (number, item) {
-            (1, Item::Bytes(name)) => self.name = text(name)?,
-            (2, Item::Bytes(value)) => {
+            (1, WireValue::Bytes(name)) => self.name = text(name)?,
+            (2, WireValue::Bytes(value)) => {
                 let RawValue { name, number } = RawValue::read(value)?;
                 self.values.push((name, number));
             }
-            (3, Item::Bytes(options)) => self.options = options,
+            (3, WireValue::Bytes(options)) => self.options = options,
             _ => {}
         }
         Ok(())
@@ -156,10 +156,10 @@ struct RawValue<'d> {
 
 impl<'d> Raw<'d> for RawValue<'d> {
     #[expect(clippy::cast_possible_truncation, reason = "an int32 on the wire is the low half of a varint")]
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
         match (number, item) {
-            (1, Item::Bytes(name)) => self.name = text(name)?,
-            (2, Item::Varint(number)) => self.number = number as i32,
+            (1, WireValue::Bytes(name)) => self.name = text(name)?,
+            (2, WireValue::Varint(number)) => self.number = number as i32,
             _ => {}
         }
         Ok(())
@@ -173,10 +173,10 @@ pub(super) struct RawService<'d> {
 }
 
 impl<'d> Raw<'d> for RawService<'d> {
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
         match (number, item) {
-            (1, Item::Bytes(name)) => self.name = text(name)?,
-            (2, Item::Bytes(method)) => self.methods.push(RawMethod::read(method)?),
+            (1, WireValue::Bytes(name)) => self.name = text(name)?,
+            (2, WireValue::Bytes(method)) => self.methods.push(RawMethod::read(method)?),
             _ => {}
         }
         Ok(())
@@ -194,22 +194,22 @@ pub(super) struct RawMethod<'d> {
 }
 
 impl<'d> Raw<'d> for RawMethod<'d> {
-    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
         match (number, item) {
-            (1, Item::Bytes(name)) => self.name = text(name)?,
-            (2, Item::Bytes(input)) => self.input = text(input)?,
-            (3, Item::Bytes(output)) => self.output = text(output)?,
-            (4, Item::Bytes(options)) => self.options = options,
-            (5, Item::Varint(streams)) => self.is_client_streaming = streams != 0,
-            (6, Item::Varint(streams)) => self.is_server_streaming = streams != 0,
+            (1, WireValue::Bytes(name)) => self.name = text(name)?,
+            (2, WireValue::Bytes(input)) => self.input = text(input)?,
+            (3, WireValue::Bytes(output)) => self.output = text(output)?,
+            (4, WireValue::Bytes(options)) => self.options = options,
+            (5, WireValue::Varint(streams)) => self.is_client_streaming = streams != 0,
+            (6, WireValue::Varint(streams)) => self.is_server_streaming = streams != 0,
             _ => {}
         }
         Ok(())
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Fault> {
-    std::str::from_utf8(bytes).map_err(|_| Fault::new(0, crate::FaultKind::Utf8))
+fn text(bytes: &[u8]) -> Result<&str, ProtobufError> {
+    std::str::from_utf8(bytes).map_err(|_| ProtobufError::new(0, crate::ProtobufErrorKind::Utf8))
 }
 
 /// Messages within messages in a descriptor.

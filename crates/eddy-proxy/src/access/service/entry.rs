@@ -7,20 +7,20 @@ use std::net::SocketAddr;
 
 use eddy_config::ListenAddress;
 use eddy_http::{Method, Version};
-use eddy_io::{Peer, TlsFacts};
+use eddy_io::{PeerAddress, TlsFacts};
 use eddy_protobuf::FieldWriter;
 use eddy_upstream::ResolvedAddress;
 use jiff::Timestamp;
 
 use super::flags::response_flag;
-use crate::access::noted::Noted;
-use crate::access::record::{Record, TEXT_BYTES_MAX};
+use crate::access::noted::AccessMetadata;
+use crate::access::record::{AccessRecord, TEXT_BYTES_MAX};
 use crate::session::SecureClient;
 
 /// The field of `HTTPAccessLogEntries` that has the entries.
 const ENTRIES_LOG_ENTRY: u32 = 1;
 
-impl Record<'_> {
+impl AccessRecord<'_> {
     /// Appends the record as an entry of `HTTPAccessLogEntries`, of an exchange that ended at `now`.
     ///
     /// # Cost
@@ -66,8 +66,8 @@ impl Record<'_> {
         // The client itself, and who it is said to be: eddy takes nobody's word for it here.
         for number in [2, 20] {
             match self.peer {
-                Peer::Tcp(address) => write_socket(common, number, address),
-                Peer::Unix => write_pipe(common, number, "unix"),
+                PeerAddress::Tcp(address) => write_socket(common, number, address),
+                PeerAddress::Unix => write_pipe(common, number, "unix"),
             }
         }
         match self.local {
@@ -94,7 +94,7 @@ impl Record<'_> {
         tag("endpoint_version", told(self.endpoint_version).as_bytes());
         tag("grpc_status", self.grpc_status.unwrap_or_default().as_bytes());
         tag("step", self.step.unwrap_or_default().as_bytes());
-        for (name, value) in self.noted.into_iter().flat_map(Noted::values) {
+        for (name, value) in self.noted.into_iter().flat_map(AccessMetadata::values) {
             tag(name, value.unwrap_or_default());
         }
     }

@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 
 use super::plan::{QueueLimits, ServicePlan};
-use crate::access::record::Record;
+use crate::access::record::AccessRecord;
 use crate::stats::WorkerSeries;
 
 /// Records of a worker on their way to the service.
 #[derive(Debug, Default)]
 pub(crate) struct RecordQueue {
-    state: RefCell<State>,
+    state: RefCell<RecordQueueState>,
     /// Woken when there is a batch.
     pub(super) called: Notify,
     /// Woken when what waits is to be tried now.
@@ -33,7 +33,7 @@ pub(super) struct Batch {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RecordQueueState {
     /// What the next batch has so far.
     open: Batch,
     /// When its first record came, on the worker's clock.
@@ -46,7 +46,13 @@ struct State {
 
 impl RecordQueue {
     /// Adds a record of an exchange that has just ended, or drops and counts it where too much waits.
-    pub(crate) fn add(&self, record: &Record<'_>, plan: &ServicePlan, now_ms: u64, series: &WorkerSeries) {
+    pub(crate) fn add(
+        &self,
+        record: &AccessRecord<'_>,
+        plan: &ServicePlan,
+        now_ms: u64,
+        series: &WorkerSeries,
+    ) {
         let write = |out: &mut Vec<u8>| record.write_entry(out, Timestamp::now());
         if !self.add_entry(write, plan.limits, now_ms) {
             series.records_dropped.increment();
@@ -85,7 +91,7 @@ impl RecordQueue {
         self.hurried.notify_one();
     }
 
-    fn seal_in(&self, state: &mut State) {
+    fn seal_in(&self, state: &mut RecordQueueState) {
         if state.open.records > 0 {
             state.sealed_bytes += state.open.entries.len();
             state.sealed.push_back(Rc::new(std::mem::take(&mut state.open)));

@@ -9,12 +9,12 @@ use tokio::time::timeout;
 
 use super::plan::METHOD;
 use super::queue::Batch;
-use crate::outbound::{Sent, send};
+use crate::outbound::{FetchRequest, send};
 use crate::worker::Worker;
 
 /// What became of a batch.
 #[derive(Debug)]
-enum Outcome {
+enum BatchOutcome {
     /// The service has it.
     Taken,
     /// The service could not be given it, for a reason that may pass.
@@ -34,13 +34,13 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
         };
         let outcome = deliver(&worker, &batch).await;
         match &outcome {
-            Outcome::Taken => worker.series.records_sent.add(batch.records),
-            Outcome::Refused(_) => worker.series.records_dropped.add(batch.records),
-            Outcome::Failed(_) => worker.series.record_batches_failed.increment(),
+            BatchOutcome::Taken => worker.series.records_sent.add(batch.records),
+            BatchOutcome::Refused(_) => worker.series.records_dropped.add(batch.records),
+            BatchOutcome::Failed(_) => worker.series.record_batches_failed.increment(),
         }
         drop(batch);
         match outcome {
-            Outcome::Taken => {
+            BatchOutcome::Taken => {
                 if failures > 0 {
                     tracing::info!("the access log service takes records again");
                 }
@@ -48,11 +48,11 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
                 queue.done();
                 continue;
             }
-            Outcome::Refused(reason) => {
+            BatchOutcome::Refused(reason) => {
                 tell(failures, &reason, "does not take records; they are lost until it does");
                 queue.done();
             }
-            Outcome::Failed(reason) => {
+            BatchOutcome::Failed(reason) => {
                 tell(failures, &reason, "cannot be given records; they wait for it");
             }
         }
@@ -81,12 +81,14 @@ fn tell(failures: u32, reason: &str, what: &str) {
 }
 
 /// Sends one batch.
-async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> Outcome {
+async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     let plan = worker.plan();
     let service = plan.plan.access.as_ref().and_then(|access| access.service.as_ref());
-    let Some(service) = service else { return Outcome::Refused("none is configured any more".to_owned()) };
+    let Some(service) = service else {
+        return BatchOutcome::Refused("none is configured any more".to_owned());
+    };
     let Some(cluster) = plan.clusters.get(service.cluster) else {
-        return Outcome::Refused("its cluster is not there".to_owned());
+        return BatchOutcome::Refused("its cluster is not there".to_owned());
     };
     // Names of clusters may have what no host has.
     let authority = cluster.config.name.replace(['/', ':'], "-");
@@ -95,35 +97,35 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> Outcome {
     let head = request.get(..head_bytes).unwrap_or_default();
     let checked = worker.egress.borrow_mut().check_request(head, b"POST", METHOD.as_bytes(), body);
     if let Err(fault) = checked {
-        return Outcome::Refused(format!("the request for it would be wrong: {fault:?}"));
+        return BatchOutcome::Refused(format!("the request for it would be wrong: {fault:?}"));
     }
     // Delivery is at least once: a batch that may have arrived is rather sent twice than lost, here as after any failure.
-    let sent = Sent { method: Method::Post, is_repeatable: true, bytes: &request, head_bytes };
+    let sent = FetchRequest { method: Method::Post, is_repeatable: true, bytes: &request, head_bytes };
     match timeout(service.timeout, send(worker, cluster, &sent)).await {
-        Err(_) => Outcome::Failed("timeout".to_owned()),
-        Ok(Err(reason)) => Outcome::Failed(reason.to_owned()),
+        Err(_) => BatchOutcome::Failed("timeout".to_owned()),
+        Ok(Err(reason)) => BatchOutcome::Failed(reason.to_owned()),
         Ok(Ok(answer)) => judge(answer.head.status, answer.grpc_end),
     }
 }
 
 /// What the answer says of the batch.
-fn judge(status: u16, end: GrpcEnd) -> Outcome {
+fn judge(status: u16, end: GrpcEnd) -> BatchOutcome {
     let is_untold = end == GrpcEnd::Untold && status != 200;
     let end = if is_untold { GrpcEnd::Status(GrpcStatus::of_http(status)) } else { end };
     match end {
         // A service that passes the end of the stream on as an error has read everything before it, and ends the call with
         // `unknown`.
-        GrpcEnd::Status(GrpcStatus::Ok | GrpcStatus::Unknown) if status == 200 => Outcome::Taken,
+        GrpcEnd::Status(GrpcStatus::Ok | GrpcStatus::Unknown) if status == 200 => BatchOutcome::Taken,
         GrpcEnd::Status(
             failed @ (GrpcStatus::Unavailable
             | GrpcStatus::DeadlineExceeded
             | GrpcStatus::ResourceExhausted
             | GrpcStatus::Aborted
             | GrpcStatus::Cancelled),
-        ) => Outcome::Failed(failed.name().to_owned()),
-        GrpcEnd::Untold => Outcome::Failed("its answer has no grpc-status".to_owned()),
-        GrpcEnd::Status(refused) => Outcome::Refused(refused.name().to_owned()),
-        GrpcEnd::Other => Outcome::Refused("its answer has an unknown grpc-status".to_owned()),
+        ) => BatchOutcome::Failed(failed.name().to_owned()),
+        GrpcEnd::Untold => BatchOutcome::Failed("its answer has no grpc-status".to_owned()),
+        GrpcEnd::Status(refused) => BatchOutcome::Refused(refused.name().to_owned()),
+        GrpcEnd::Other => BatchOutcome::Refused("its answer has an unknown grpc-status".to_owned()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Carries out what filters said beside their verdicts.
 
-use eddy_filter::{Edit, EditLog, FilterLimit, Head, Phase, Verdict, apply_to_body, apply_to_fields};
+use eddy_filter::{
+    EditLog, EditableSection, FilterEdit, FilterLimit, Phase, Verdict, apply_to_body, apply_to_fields,
+};
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
 use crate::exchange::filter::chain::FilterChain;
@@ -46,14 +48,14 @@ impl Failed {
 
 /// Which step of the chain an edit belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Places<'a> {
+pub(crate) enum EditSteps<'a> {
     /// By step of the crossing.
     Each(&'a [u8]),
     /// All to this one, which had paused.
     One(u8),
 }
 
-impl Places<'_> {
+impl EditSteps<'_> {
     fn of(self, step: u16) -> Option<u8> {
         match self {
             Self::Each(places) => places.get(usize::from(step)).copied(),
@@ -70,14 +72,14 @@ impl Places<'_> {
 }
 
 /// Why a change was not carried out.
-type Refusal = String;
+type EditProblem = String;
 
 /// Carries out the edits of a crossing; `stop` is the step of the chain that stopped it, and what it said.
 pub(crate) fn apply(
     ctx: &mut ExchangeCx<'_>,
     phase: Phase,
     edits: &EditLog,
-    places: Places<'_>,
+    places: EditSteps<'_>,
     stop: Option<(Verdict, u8)>,
 ) -> Applied {
     let mut applied = Applied::default();
@@ -122,15 +124,15 @@ pub(crate) fn apply(
 }
 
 /// What a filter says of its failure, if that is what the record is.
-fn told_of(edit: &Edit<'_>) -> Option<(FailureKind, Option<String>)> {
-    let (kind, why) = if let Edit::LimitFault { limit, why } = *edit {
+fn told_of(edit: &FilterEdit<'_>) -> Option<(FailureKind, Option<String>)> {
+    let (kind, why) = if let FilterEdit::LimitFault { limit, why } = *edit {
         let kind = match limit {
             FilterLimit::Memory => FailureKind::Memory,
             FilterLimit::Cpu => FailureKind::Cpu,
         };
         (kind, why)
     } else {
-        let Edit::Fault(why) = *edit else { return None };
+        let FilterEdit::Fault(why) = *edit else { return None };
         (FailureKind::Fault, why)
     };
     Some((kind, Some(String::from_utf8_lossy(why).into_owned())))
@@ -140,18 +142,18 @@ fn change(
     ctx: &mut ExchangeCx<'_>,
     phase: Phase,
     place: u8,
-    edit: &Edit<'_>,
+    edit: &FilterEdit<'_>,
     is_rerouted: &mut bool,
-) -> Result<(), Refusal> {
-    if phase == Phase::Log && !matches!(edit, Edit::Metadata { .. }) {
+) -> Result<(), EditProblem> {
+    if phase == Phase::Log && !matches!(edit, FilterEdit::Metadata { .. }) {
         return Ok(());
     }
-    if let (Edit::BodySet(body), Phase::RequestHead | Phase::ResponseHead) = (edit, phase)
+    if let (FilterEdit::BodySet(body), Phase::RequestHead | Phase::ResponseHead) = (edit, phase)
         && is_own(ctx, place)
     {
         return set_absent_body(ctx.exchange, phase, place, body);
     }
-    if matches!(edit, Edit::Reply { .. }) {
+    if matches!(edit, FilterEdit::Reply { .. }) {
         ctx.exchange.filtering.reply.place = place;
     }
     let before = body_len(ctx.exchange, phase);
@@ -171,7 +173,7 @@ fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
 }
 
 /// Gives a message that has no body one, which the steps behind are shown as a whole.
-fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]) -> Result<(), Refusal> {
+fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]) -> Result<(), EditProblem> {
     let can_have_body = phase == Phase::RequestHead || exchange.response.body != ResponseBody::None;
     let way = exchange.filtering.direction(direction_of(phase));
     if !way.is_ended || way.is_whole || !can_have_body {
@@ -192,34 +194,38 @@ fn body_len(exchange: &mut Exchange, phase: Phase) -> usize {
 fn carry_out(
     exchange: &mut Exchange,
     phase: Phase,
-    edit: &Edit<'_>,
+    edit: &FilterEdit<'_>,
     is_rerouted: &mut bool,
-) -> Result<(), Refusal> {
+) -> Result<(), EditProblem> {
     let is_of_trailers = matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers);
     match *edit {
         // The head of the answer says so, whichever head the filter has it from.
-        Edit::Set { .. } | Edit::Add { .. }
+        FilterEdit::Set { .. } | FilterEdit::Add { .. }
             if edit.ends_connection() && !is_of_trailers && is_head_open(&exchange.filtering.response) =>
         {
             exchange.head.keep_alive = false;
             Ok(())
         }
-        Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } | Edit::Status(_) => {
-            fields(exchange, phase, edit)
-        }
-        Edit::Method(_) | Edit::Authority(_) => fields(exchange, phase, edit),
-        Edit::Target(_) => {
+        FilterEdit::Set { .. }
+        | FilterEdit::Add { .. }
+        | FilterEdit::Remove { .. }
+        | FilterEdit::Status(_) => fields(exchange, phase, edit),
+        FilterEdit::Method(_) | FilterEdit::Authority(_) => fields(exchange, phase, edit),
+        FilterEdit::Target(_) => {
             fields(exchange, phase, edit)?;
             retarget(exchange)
         }
-        Edit::BodySet(_) | Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) => {
+        FilterEdit::BodySet(_)
+        | FilterEdit::BodyAppend(_)
+        | FilterEdit::BodyPrepend(_)
+        | FilterEdit::BodyDrain(_) => {
             let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
             let way = exchange.filtering.direction(direction_of(phase));
             let body =
                 Some(body_of(way)).filter(|_| is_body).ok_or("bodies are changed in the phases of bodies")?;
             apply_to_body(edit, body).map_err(|refused| refused.to_string())
         }
-        Edit::Reply { status, body, details } => {
+        FilterEdit::Reply { status, body, details } => {
             let status = u16::try_from(status).ok().filter(|status| (200..600).contains(status));
             let status = status.ok_or("the status of a reply is 200 to 599")?;
             let reply = &mut exchange.filtering.reply;
@@ -230,27 +236,29 @@ fn carry_out(
             reply.details.extend_from_slice(details.get(..DETAILS_BYTES_MAX).unwrap_or(details));
             Ok(())
         }
-        Edit::ReplyField { name, value } => reply_field(&mut exchange.filtering.reply, name, value),
-        Edit::ReplyGrpc(status) => {
+        FilterEdit::ReplyField { name, value } => reply_field(&mut exchange.filtering.reply, name, value),
+        FilterEdit::ReplyGrpc(status) => {
             exchange.filtering.reply.grpc_status = Some(status);
             Ok(())
         }
-        Edit::Metadata { space, key, value } => {
+        FilterEdit::Metadata { space, key, value } => {
             exchange.filtering.metadata.set(space, key, value).map_err(|full| full.to_string())
         }
-        Edit::ClearRoute if phase == Phase::RequestHead || is_head_open(&exchange.filtering.request) => {
+        FilterEdit::ClearRoute
+            if phase == Phase::RequestHead || is_head_open(&exchange.filtering.request) =>
+        {
             *is_rerouted = true;
             Ok(())
         }
-        Edit::ClearRoute => {
+        FilterEdit::ClearRoute => {
             Err("the rule is looked up again only before the request has been sent".to_owned())
         }
-        Edit::Endpoint { address, is_strict } => {
+        FilterEdit::Endpoint { address, is_strict } => {
             let address = address.get(..ADDRESS_BYTES_MAX).unwrap_or(address).to_vec();
             exchange.filtering.endpoint = Some(EndpointWish { address, is_strict });
             Ok(())
         }
-        Edit::Fault(_) | Edit::LimitFault { .. } => Ok(()),
+        FilterEdit::Fault(_) | FilterEdit::LimitFault { .. } => Ok(()),
     }
 }
 
@@ -259,16 +267,16 @@ fn is_head_open(way: &DirectionState) -> bool {
     !way.is_head_sealed
 }
 
-fn fields(exchange: &mut Exchange, phase: Phase, edit: &Edit<'_>) -> Result<(), Refusal> {
+fn fields(exchange: &mut Exchange, phase: Phase, edit: &FilterEdit<'_>) -> Result<(), EditProblem> {
     let filtering = &mut exchange.filtering;
     let mut head = match phase {
         Phase::RequestTrailers => trailers(&mut filtering.request),
         Phase::ResponseTrailers => trailers(&mut filtering.response),
         Phase::RequestHead | Phase::RequestBody if is_head_open(&filtering.request) => {
-            Head::Request(&mut exchange.head, &mut exchange.head_bytes)
+            EditableSection::Request(&mut exchange.head, &mut exchange.head_bytes)
         }
         Phase::ResponseHead | Phase::ResponseBody if is_head_open(&filtering.response) => {
-            Head::Response(&mut exchange.response, &mut filtering.response_head)
+            EditableSection::Response(&mut exchange.response, &mut filtering.response_head)
         }
         Phase::RequestHead
         | Phase::RequestBody
@@ -278,7 +286,7 @@ fn fields(exchange: &mut Exchange, phase: Phase, edit: &Edit<'_>) -> Result<(), 
         | Phase::End => return Err("the head has been sent and cannot be changed any more".to_owned()),
     };
     apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())?;
-    if let Edit::Remove { name } = edit
+    if let FilterEdit::Remove { name } = edit
         && FieldId::from_name(name) == FieldId::ContentLength
     {
         filtering.direction(direction_of(phase)).is_length_open = true;
@@ -286,12 +294,12 @@ fn fields(exchange: &mut Exchange, phase: Phase, edit: &Edit<'_>) -> Result<(), 
     Ok(())
 }
 
-fn trailers(way: &mut DirectionState) -> Head<'_> {
-    Head::Trailers(FieldsEditor::new(&mut way.trailers.bytes, &mut way.trailers.fields))
+fn trailers(way: &mut DirectionState) -> EditableSection<'_> {
+    EditableSection::Trailers(FieldsEditor::new(&mut way.trailers.bytes, &mut way.trailers.fields))
 }
 
 /// Makes what a filter set the target that is matched and sent, by the same normaliser as what a client sent.
-fn retarget(exchange: &mut Exchange) -> Result<(), Refusal> {
+fn retarget(exchange: &mut Exchange) -> Result<(), EditProblem> {
     rules::derive_target(exchange)
         .map_err(|fault| format!("the path that the filter set is refused: {}", fault.reason()))?;
     exchange.filtering.is_target_own = true;
@@ -302,7 +310,7 @@ fn body_of(way: &mut DirectionState) -> &mut Vec<u8> {
     if way.is_whole { &mut way.collected } else { &mut way.piece }
 }
 
-fn reply_field(reply: &mut FilterReply, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
+fn reply_field(reply: &mut FilterReply, name: &[u8], value: &[u8]) -> Result<(), EditProblem> {
     check_field(name, value).map_err(|fault| format!("a header of its reply is refused: {fault}"))?;
     if reply.ends.len() >= REPLY_FIELDS_MAX
         || reply.text.len() + name.len() + value.len() > REPLY_FIELDS_BYTES_MAX

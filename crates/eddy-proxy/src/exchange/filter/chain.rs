@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_config::{Config, ListenerConfig};
-use eddy_filter::{Chain, ChainStep, ChainTooLong, FilterSet, Owner};
+use eddy_config::{GatewayConfig, ListenerConfig};
+use eddy_filter::{ChainStep, ChainTooLong, FilterSet, HttpFilterChain, LibraryKeepAlive};
 use thiserror::Error;
 
 /// A chain and, step by step, the filters' indices in the configuration.
 #[derive(Debug)]
 pub(crate) struct FilterChain {
-    pub(crate) chain: Chain,
+    pub(crate) chain: HttpFilterChain,
     pub(crate) indices: Vec<usize>,
 }
 
@@ -57,7 +57,7 @@ pub enum BadChain {
 /// Any [`BadChain`].
 pub(crate) fn build_chains(
     listener: &ListenerConfig,
-    config: &Config,
+    config: &GatewayConfig,
     set: &FilterSet,
 ) -> Result<FilterChains, BadChain> {
     if listener.filters.is_empty() {
@@ -76,7 +76,7 @@ pub(crate) fn build_chains(
 
 fn build(
     listener: &ListenerConfig,
-    config: &Config,
+    config: &GatewayConfig,
     set: &FilterSet,
     action: Option<usize>,
 ) -> Result<FilterChain, BadChain> {
@@ -92,8 +92,8 @@ fn build(
             filter: Arc::clone(own.map_or(filter, |own| &own.filter)),
             is_disabled,
             config: own.map_or(0, |own| own.config),
-            owner: own.map_or_else(Owner::default, |own| own.owner.clone()),
+            owner: own.map_or_else(LibraryKeepAlive::default, |own| own.owner.clone()),
         });
     }
-    Ok(FilterChain { chain: Chain::new(steps)?, indices: listener.filters.clone() })
+    Ok(FilterChain { chain: HttpFilterChain::new(steps)?, indices: listener.filters.clone() })
 }

@@ -7,9 +7,9 @@ use eddy_filter::{Direction, Phase};
 use eddy_http::Fields;
 use eddy_io::Buffer;
 
-use crate::exchange::filter::enter::{FailureKind, Outcome, Range, enter, fail};
+use crate::exchange::filter::enter::{FailureKind, FilterPhaseOutcome, Range, enter, fail};
 use crate::exchange::filter::state::{DirectionState, Trailers};
-use crate::exchange::filter::wait::{self, Pause};
+use crate::exchange::filter::wait::{self, FilterPauseStatus};
 use crate::exchange::pump::{Misfit, Pump};
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
@@ -17,7 +17,7 @@ use crate::fault::Fault;
 
 /// How far a message has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum FilterProgress {
     /// The head has come through and is to be written; the body follows piece by piece.
     Head,
     /// The head and the whole body have come through and are to be written.
@@ -60,18 +60,18 @@ pub(crate) fn advance(
     ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,
     direction: Direction,
-) -> Result<Progress, Fault> {
+) -> Result<FilterProgress, Fault> {
     let phases = Phases::of(direction);
     loop {
         if let Some(waiting) = ctx.exchange.filtering.direction(direction).wait {
             match wait::poll(ctx, cx, waiting, direction) {
-                Pause::Lasts => return Ok(Progress::Waiting),
-                Pause::Over(waiting, outcome) => {
+                FilterPauseStatus::Lasts => return Ok(FilterProgress::Waiting),
+                FilterPauseStatus::Over(waiting, outcome) => {
                     let step = waiting.step;
                     let way = ctx.exchange.filtering.direction(direction);
                     if waiting.is_for_head() {
                         way.head_passed = Some(step);
-                        if matches!(outcome, Outcome::Through) {
+                        if matches!(outcome, FilterPhaseOutcome::Through) {
                             continue;
                         }
                         settle_head(way, outcome)?;
@@ -87,7 +87,7 @@ pub(crate) fn advance(
                         settle_body(way, outcome)?;
                     }
                     if is_replied(ctx) {
-                        return Ok(Progress::Replied);
+                        return Ok(FilterProgress::Replied);
                     }
                     continue;
                 }
@@ -99,13 +99,13 @@ pub(crate) fn advance(
             (false, false) if way.hold.is_some() => take_piece(ctx, direction, phases)?,
             (false, _) => show_head(ctx, direction, phases)?,
             (true, true) => show_whole(ctx, direction, phases)?,
-            (true, false) if !way.is_head_sealed => return Ok(Progress::Head),
+            (true, false) if !way.is_head_sealed => return Ok(FilterProgress::Head),
             (true, false) => take_piece(ctx, direction, phases)?,
         };
         match step {
-            Taken::GoOn if is_replied(ctx) => return Ok(Progress::Replied),
-            Taken::GoOn => {}
-            Taken::Stop(progress) => return Ok(progress),
+            FilterFlow::GoOn if is_replied(ctx) => return Ok(FilterProgress::Replied),
+            FilterFlow::GoOn => {}
+            FilterFlow::Stop(progress) => return Ok(progress),
         }
     }
 }
@@ -134,13 +134,13 @@ impl Phases {
 }
 
 /// What a message passes through: what its sender sent, the filters, what goes on to its receiver.
-struct Lane<'a> {
+struct DirectionIo<'a> {
     way: &'a mut DirectionState,
     pump: &'a mut Pump,
     source: &'a mut Buffer,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> DirectionIo<'a> {
     fn of(ctx: &'a mut ExchangeCx<'_>, direction: Direction) -> Self {
         let ExchangeCx { down, exchange, .. } = ctx;
         let Exchange { filtering, upload, answer, response_input, .. } = &mut **exchange;
@@ -154,60 +154,60 @@ impl<'a> Lane<'a> {
 }
 
 /// Whether there is more to do at once.
-enum Taken {
+enum FilterFlow {
     GoOn,
-    Stop(Progress),
+    Stop(FilterProgress),
 }
 
-fn show_head(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+fn show_head(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<FilterFlow, Fault> {
     let way = ctx.exchange.filtering.direction(direction);
     let range = Range { after: way.head_passed, ..Range::ALL };
     let is_end = way.is_ended && !way.is_whole;
     let outcome = enter(ctx, phases.head, range, is_end, false);
     let way = ctx.exchange.filtering.direction(direction);
-    way.is_head_done = matches!(outcome, Outcome::Through);
+    way.is_head_done = matches!(outcome, FilterPhaseOutcome::Through);
     settle_head(way, outcome)?;
-    Ok(Taken::GoOn)
+    Ok(FilterFlow::GoOn)
 }
 
 /// Shows the whole body to those that have not seen it: up to the step that holds the head, or to all.
-fn show_whole(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+fn show_whole(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<FilterFlow, Fault> {
     let way = ctx.exchange.filtering.direction(direction);
     let range = Range { from: way.whole_from, after: way.whole_passed, through: way.hold, before: None };
     let is_end = !way.has_trailers();
     let outcome = enter(ctx, phases.body, range, is_end, true);
     let way = ctx.exchange.filtering.direction(direction);
     match outcome {
-        Outcome::Through if way.hold.is_some() => {
+        FilterPhaseOutcome::Through if way.hold.is_some() => {
             way.whole_passed = way.hold.take();
-            return Ok(Taken::GoOn);
+            return Ok(FilterFlow::GoOn);
         }
-        Outcome::Through => way.whole_passed = Some(beyond(direction)),
+        FilterPhaseOutcome::Through => way.whole_passed = Some(beyond(direction)),
         // There is nothing left to collect: it has been shown what it wants.
-        Outcome::Buffer(step) | Outcome::Hold(step) => {
+        FilterPhaseOutcome::Buffer(step) | FilterPhaseOutcome::Hold(step) => {
             way.whole_passed = Some(step);
-            return Ok(Taken::GoOn);
+            return Ok(FilterFlow::GoOn);
         }
-        Outcome::Paused | Outcome::Replied(_) | Outcome::Failed(_) => {
+        FilterPhaseOutcome::Paused | FilterPhaseOutcome::Replied(_) | FilterPhaseOutcome::Failed(_) => {
             settle_body(way, outcome)?;
-            return Ok(Taken::GoOn);
+            return Ok(FilterFlow::GoOn);
         }
     }
     if !show_trailers(ctx, direction, phases)? {
-        return Ok(Taken::GoOn);
+        return Ok(FilterFlow::GoOn);
     }
-    let Lane { way, pump, .. } = Lane::of(ctx, direction);
+    let DirectionIo { way, pump, .. } = DirectionIo::of(ctx, direction);
     if !way.is_head_sealed {
-        return Ok(Taken::Stop(Progress::Whole));
+        return Ok(FilterFlow::Stop(FilterProgress::Whole));
     }
     if !pump.is_ending() {
         if let Err(misfit) = pump.check_length(way.collected.len(), true) {
             return Err(refuse_length(ctx, direction, misfit));
         }
-        let Lane { way, pump, .. } = Lane::of(ctx, direction);
+        let DirectionIo { way, pump, .. } = DirectionIo::of(ctx, direction);
         write_whole(way, pump);
     }
-    Ok(Taken::Stop(Progress::Output))
+    Ok(FilterFlow::Stop(FilterProgress::Output))
 }
 
 /// Stages the whole body and its end behind the head.
@@ -217,11 +217,11 @@ pub(crate) fn write_whole(way: &DirectionState, pump: &mut Pump) {
 }
 
 /// Takes one piece of the body through, or into the hands of the step that collects.
-fn take_piece(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+fn take_piece(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<FilterFlow, Fault> {
     if !ctx.exchange.filtering.direction(direction).has_piece
         && let Some(progress) = read_piece(ctx, direction)?
     {
-        return Ok(Taken::Stop(progress));
+        return Ok(FilterFlow::Stop(progress));
     }
     let way = ctx.exchange.filtering.direction(direction);
     let range = Range {
@@ -234,40 +234,40 @@ fn take_piece(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) ->
     let outcome = enter(ctx, phases.body, range, is_end, false);
     let way = ctx.exchange.filtering.direction(direction);
     if let Some(step) = way.hold.filter(|_| way.is_hold_shown) {
-        let is_held = matches!(outcome, Outcome::Hold(holder) if holder == step);
+        let is_held = matches!(outcome, FilterPhaseOutcome::Hold(holder) if holder == step);
         if is_held && !way.is_last {
             collect(ctx, direction, step)?;
-        } else if is_held || matches!(outcome, Outcome::Through) {
+        } else if is_held || matches!(outcome, FilterPhaseOutcome::Through) {
             release(way, step);
         } else {
             settle_body(way, outcome)?;
         }
-        return Ok(Taken::GoOn);
+        return Ok(FilterFlow::GoOn);
     }
-    if !matches!(outcome, Outcome::Through) {
+    if !matches!(outcome, FilterPhaseOutcome::Through) {
         settle_body(way, outcome)?;
-        return Ok(Taken::GoOn);
+        return Ok(FilterFlow::GoOn);
     }
     way.piece_passed = Some(beyond(direction));
     if let Some(step) = way.hold {
         collect(ctx, direction, step)?;
-        return Ok(Taken::GoOn);
+        return Ok(FilterFlow::GoOn);
     }
     if way.is_last && !show_trailers(ctx, direction, phases)? {
-        return Ok(Taken::GoOn);
+        return Ok(FilterFlow::GoOn);
     }
-    let Lane { way, pump, .. } = Lane::of(ctx, direction);
+    let DirectionIo { way, pump, .. } = DirectionIo::of(ctx, direction);
     if let Err(misfit) = pump.check_length(way.piece.len(), way.is_last) {
         return Err(refuse_length(ctx, direction, misfit));
     }
-    let Lane { way, pump, .. } = Lane::of(ctx, direction);
+    let DirectionIo { way, pump, .. } = DirectionIo::of(ctx, direction);
     pump.push_data(&way.piece);
     way.has_piece = false;
     way.piece_passed = None;
     if way.is_last {
         pump.finish(Fields::new(&way.trailers.bytes, &way.trailers.fields));
     }
-    Ok(Taken::Stop(Progress::Output))
+    Ok(FilterFlow::Stop(FilterProgress::Output))
 }
 
 /// Lets head and body go on behind the step that held them: what was collected in front of the piece that is on its way.
@@ -301,19 +301,19 @@ fn refuse_length(ctx: &mut ExchangeCx<'_>, direction: Direction, misfit: Misfit)
 }
 
 /// Reads a piece out of what the source holds; tells what is to be done first where there is none.
-fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<Progress>, Fault> {
+fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<FilterProgress>, Fault> {
     let body_bytes_max = ctx.listener().config.limits.body_bytes_max;
-    let Lane { way, pump, source } = Lane::of(ctx, direction);
+    let DirectionIo { way, pump, source } = DirectionIo::of(ctx, direction);
     if way.is_ended {
         // Everything was read and staged before.
         if way.hold.is_none() && !pump.is_ending() {
             pump.finish(Fields::default());
         }
-        return Ok(Some(Progress::Output));
+        return Ok(Some(FilterProgress::Output));
     }
     // A head and a small body leave in one call.
     if way.hold.is_none() && pump.is_full() {
-        return Ok(Some(Progress::Output));
+        return Ok(Some(FilterProgress::Output));
     }
     let piece = pump.reader.next(source.held()).map_err(|fault| match direction {
         Direction::Request => Fault::RequestChunk(fault),
@@ -321,7 +321,7 @@ fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<P
     })?;
     source.consume(piece.skip);
     if piece.data == 0 && !pump.reader.is_done() {
-        return Ok(Some(Progress::NeedInput));
+        return Ok(Some(FilterProgress::NeedInput));
     }
     way.piece.clear();
     way.piece.extend_from_slice(source.held().get(..piece.data).unwrap_or_default());
@@ -379,25 +379,25 @@ fn show_trailers(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases)
     let outcome = enter(ctx, phases.trailers, range, true, false);
     let way = ctx.exchange.filtering.direction(direction);
     match outcome {
-        Outcome::Through => {
+        FilterPhaseOutcome::Through => {
             way.trailers_passed = Some(beyond(direction));
             Ok(true)
         }
         // There is nothing left to collect.
-        Outcome::Buffer(step) | Outcome::Hold(step) => {
+        FilterPhaseOutcome::Buffer(step) | FilterPhaseOutcome::Hold(step) => {
             way.trailers_passed = Some(step);
             Ok(false)
         }
-        Outcome::Paused | Outcome::Replied(_) | Outcome::Failed(_) => {
+        FilterPhaseOutcome::Paused | FilterPhaseOutcome::Replied(_) | FilterPhaseOutcome::Failed(_) => {
             settle_body(way, outcome).map(|()| false)
         }
     }
 }
 
 /// Takes note of what stopped the head.
-fn settle_head(way: &mut DirectionState, outcome: Outcome) -> Result<(), Fault> {
+fn settle_head(way: &mut DirectionState, outcome: FilterPhaseOutcome) -> Result<(), Fault> {
     match outcome {
-        Outcome::Buffer(step) => {
+        FilterPhaseOutcome::Buffer(step) => {
             way.head_passed = Some(step);
             // A message without a body has nothing to collect.
             if !way.is_ended || way.is_whole {
@@ -406,7 +406,7 @@ fn settle_head(way: &mut DirectionState, outcome: Outcome) -> Result<(), Fault> 
             }
             Ok(())
         }
-        Outcome::Hold(step) => {
+        FilterPhaseOutcome::Hold(step) => {
             way.head_passed = Some(step);
             // Nobody has to wait for what is there, or will never come.
             if !way.is_ended {
@@ -416,19 +416,19 @@ fn settle_head(way: &mut DirectionState, outcome: Outcome) -> Result<(), Fault> 
             Ok(())
         }
         // Where an answer cannot be given any more, the message goes on behind the filter.
-        Outcome::Replied(step) => {
+        FilterPhaseOutcome::Replied(step) => {
             way.head_passed = Some(step);
             Ok(())
         }
-        Outcome::Failed(fault) => Err(fault),
-        Outcome::Through | Outcome::Paused => Ok(()),
+        FilterPhaseOutcome::Failed(fault) => Err(fault),
+        FilterPhaseOutcome::Through | FilterPhaseOutcome::Paused => Ok(()),
     }
 }
 
 /// Takes note of what stopped a piece, the whole body, or the trailers.
-fn settle_body(way: &mut DirectionState, outcome: Outcome) -> Result<(), Fault> {
+fn settle_body(way: &mut DirectionState, outcome: FilterPhaseOutcome) -> Result<(), Fault> {
     match outcome {
-        Outcome::Buffer(step) if !way.is_whole => {
+        FilterPhaseOutcome::Buffer(step) if !way.is_whole => {
             way.hold = Some(step);
             way.is_hold_shown = false;
             way.whole_from = Some(step);
@@ -440,13 +440,13 @@ fn settle_body(way: &mut DirectionState, outcome: Outcome) -> Result<(), Fault> 
             Ok(())
         }
         // It has nothing to hold: it goes on.
-        Outcome::Replied(step) | Outcome::Hold(step) => {
+        FilterPhaseOutcome::Replied(step) | FilterPhaseOutcome::Hold(step) => {
             let passed = if way.is_whole { &mut way.whole_passed } else { &mut way.piece_passed };
             *passed = Some(step);
             Ok(())
         }
-        Outcome::Failed(fault) => Err(fault),
-        Outcome::Through | Outcome::Paused | Outcome::Buffer(_) => Ok(()),
+        FilterPhaseOutcome::Failed(fault) => Err(fault),
+        FilterPhaseOutcome::Through | FilterPhaseOutcome::Paused | FilterPhaseOutcome::Buffer(_) => Ok(()),
     }
 }
 

@@ -5,15 +5,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_filter::{
-    About, Call, Direction, EditLog, EndReason, Ended, Handle, Library, Phase, RequestView, ResponseView,
-    Step, Verdict, View,
+    Direction, EditLog, EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterInvocation,
+    FilterLibrary, Handle, LibraryCall, Phase, RequestView, ResponseView, Verdict,
 };
 use eddy_http::Fields;
 use eddy_io::TICK_MS;
 
-use crate::exchange::filter::apply::{self, Applied, Places};
+use crate::exchange::filter::apply::{self, Applied, EditSteps};
 use crate::exchange::filter::chain::FilterChain;
-use crate::exchange::filter::state::Wait;
+use crate::exchange::filter::state::FilterPause;
 use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::host::{FilterHost, Slots};
@@ -25,7 +25,7 @@ use crate::worker::{Worker, WorkerPlan, millis};
 const SAMPLE_EVERY: u32 = 64;
 
 /// What a worker needs to enter filters; used again for each crossing.
-pub(crate) struct Crossing {
+pub(crate) struct WorkerFilterState {
     pub(crate) host: Arc<FilterHost>,
     pub(crate) slots: RefCell<Slots>,
     scratch: RefCell<Scratch>,
@@ -38,16 +38,16 @@ pub(crate) struct Crossing {
 
 #[derive(Default)]
 struct Scratch {
-    steps: Vec<Step>,
+    steps: Vec<FilterInvocation>,
     /// By step of the crossing, its index in the chain.
     places: Vec<u8>,
     edits: EditLog,
-    ended: Vec<Ended>,
+    ended: Vec<EndedExchange>,
 }
 
 struct EndedOf {
-    library: Arc<dyn Library>,
-    ended: Vec<Ended>,
+    library: Arc<dyn FilterLibrary>,
+    ended: Vec<EndedExchange>,
 }
 
 /// Which steps of a phase are entered.
@@ -65,7 +65,7 @@ pub(crate) struct Range {
 
 /// What became of a phase.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum FilterPhaseOutcome {
     /// All filters let it pass.
     Through,
     /// The step waits; the way knows for what.
@@ -93,7 +93,7 @@ impl Range {
     }
 }
 
-impl Crossing {
+impl WorkerFilterState {
     pub(crate) fn new(host: Arc<FilterHost>) -> Self {
         Self {
             host,
@@ -118,7 +118,7 @@ impl Crossing {
     }
 
     /// Notes that an exchange is over of which a filter keeps state.
-    pub(crate) fn note_ended(&self, library: &Arc<dyn Library>, ended: Ended) {
+    pub(crate) fn note_ended(&self, library: &Arc<dyn FilterLibrary>, ended: EndedExchange) {
         let mut queues = self.ended.borrow_mut();
         match queues.iter_mut().find(|queue| Arc::ptr_eq(&queue.library, library)) {
             Some(queue) => queue.ended.push(ended),
@@ -128,7 +128,7 @@ impl Crossing {
     }
 
     /// Takes what a library is to be told of ended exchanges into `into`.
-    fn take_ended(&self, library: &Arc<dyn Library>, into: &mut Vec<Ended>) {
+    fn take_ended(&self, library: &Arc<dyn FilterLibrary>, into: &mut Vec<EndedExchange>) {
         into.clear();
         if !self.has_ended.get() {
             return;
@@ -154,7 +154,7 @@ pub(crate) fn flush_ended(worker: &Worker) {
     crossing.has_ended.set(false);
     let mut scratch = crossing.scratch.borrow_mut();
     for EndedOf { library, ended } in queues.iter().filter(|queue| !queue.ended.is_empty()) {
-        library.run(&mut Call {
+        library.run(&mut LibraryCall {
             worker: narrow(worker.index),
             exchange: Handle::from_number(0),
             turn: 0,
@@ -181,26 +181,26 @@ pub(crate) fn enter(
     range: Range,
     is_end: bool,
     is_buffered: bool,
-) -> Outcome {
+) -> FilterPhaseOutcome {
     let plan = Rc::clone(&ctx.plan);
-    let Some(listener) = plan.listener(ctx.index) else { return Outcome::Through };
+    let Some(listener) = plan.listener(ctx.index) else { return FilterPhaseOutcome::Through };
     let mut range = range;
     loop {
         // Looked up anew each time: a filter may have changed the rule, and with it the chain.
         let index = ctx.exchange.filtering.chain;
-        let Some(chain) = plan.chain(ctx.index, index) else { return Outcome::Through };
+        let Some(chain) = plan.chain(ctx.index, index) else { return FilterPhaseOutcome::Through };
         let order = chain.chain.order(phase);
         let first = order.iter().position(|entry| range.has(entry.step, phase.is_reversed()));
         let Some((first, entry)) = first.and_then(|first| Some((first, order.get(first)?))) else {
-            return Outcome::Through;
+            return FilterPhaseOutcome::Through;
         };
         let run = first..usize::from(entry.run_end);
         let is_last = run.end == order.len();
         let last = order.get(run.end - 1).map(|entry| entry.step);
         let outcome = cross(ctx, &plan, listener, chain, phase, run, range, is_end, is_buffered);
-        let Outcome::Through = outcome else { return outcome };
+        let FilterPhaseOutcome::Through = outcome else { return outcome };
         if is_last && ctx.exchange.filtering.chain == index {
-            return Outcome::Through;
+            return FilterPhaseOutcome::Through;
         }
         range.after = last;
     }
@@ -217,7 +217,7 @@ fn cross(
     range: Range,
     is_end: bool,
     is_buffered: bool,
-) -> Outcome {
+) -> FilterPhaseOutcome {
     let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
     let mut scratch = crossing.scratch.borrow_mut();
@@ -229,9 +229,11 @@ fn cross(
         let range = Range { after, ..range };
         let Some(library) = select(ctx, chain, phase, run.clone(), range, scratch) else {
             // What those before the failed one wanted holds.
-            return if is_rerouted { reroute(ctx) } else { Outcome::Through };
+            return if is_rerouted { reroute(ctx) } else { FilterPhaseOutcome::Through };
         };
-        let Some(handle) = ctx.exchange.filtering.handle else { return Outcome::Failed(Fault::Overload) };
+        let Some(handle) = ctx.exchange.filtering.handle else {
+            return FilterPhaseOutcome::Failed(Fault::Overload);
+        };
         let direction = direction_of(phase);
         ctx.exchange.filtering.turn += 1;
         let turn = ctx.exchange.filtering.turn;
@@ -241,7 +243,7 @@ fn cross(
         let is_sampled = crossing.is_sampled();
         let (stopped, wait_ms) = {
             let view = view(ctx, plan, listener, phase, is_end, is_buffered);
-            let mut call = Call {
+            let mut call = LibraryCall {
                 worker: narrow(worker.index),
                 exchange: handle,
                 turn,
@@ -268,7 +270,7 @@ fn cross(
             announced.withdraw();
         }
         let Applied { refused, faulty, is_rerouted: is_asked } =
-            apply::apply(ctx, phase, &scratch.edits, Places::Each(&scratch.places), stop);
+            apply::apply(ctx, phase, &scratch.edits, EditSteps::Each(&scratch.places), stop);
         is_rerouted |= is_asked;
         if let Some(failed) = refused {
             let place = failed.place;
@@ -278,39 +280,40 @@ fn cross(
                 announced.withdraw();
                 after = Some(place);
                 let Some(fault) = fault else { continue };
-                return Outcome::Failed(fault);
+                return FilterPhaseOutcome::Failed(fault);
             }
         }
         if let Some(failed) = faulty {
             let place = failed.place;
             if let Some(fault) = failed.end(ctx, plan, chain) {
-                return Outcome::Failed(fault);
+                return FilterPhaseOutcome::Failed(fault);
             }
             after = Some(place);
             continue;
         }
-        if is_rerouted && let Outcome::Failed(fault) = reroute(ctx) {
+        if is_rerouted && let FilterPhaseOutcome::Failed(fault) = reroute(ctx) {
             announced.withdraw();
-            return Outcome::Failed(fault);
+            return FilterPhaseOutcome::Failed(fault);
         }
         return match stop {
-            None | Some((Verdict::Continue, _)) => Outcome::Through,
+            None | Some((Verdict::Continue, _)) => FilterPhaseOutcome::Through,
             Some((Verdict::Pause, place)) => {
                 pause(ctx, plan, chain, phase, place, turn, wait_ms);
-                Outcome::Paused
+                FilterPhaseOutcome::Paused
             }
-            Some((Verdict::Buffer, place)) => Outcome::Buffer(place),
-            Some((Verdict::Hold, place)) => Outcome::Hold(place),
-            Some((Verdict::Reply, place)) => Outcome::Replied(place),
-            Some((Verdict::Fault, _)) => Outcome::Failed(Fault::FilterFailed),
-            Some((Verdict::Reset, _)) => Outcome::Failed(Fault::FilterReset),
+            Some((Verdict::Buffer, place)) => FilterPhaseOutcome::Buffer(place),
+            Some((Verdict::Hold, place)) => FilterPhaseOutcome::Hold(place),
+            Some((Verdict::Reply, place)) => FilterPhaseOutcome::Replied(place),
+            Some((Verdict::Fault, _)) => FilterPhaseOutcome::Failed(Fault::FilterFailed),
+            Some((Verdict::Reset, _)) => FilterPhaseOutcome::Failed(Fault::FilterReset),
         };
     }
 }
 
 /// Looks the rule up again.
-fn reroute(ctx: &mut ExchangeCx<'_>) -> Outcome {
-    crate::exchange::route::again(ctx).map_or_else(Outcome::Failed, |()| Outcome::Through)
+fn reroute(ctx: &mut ExchangeCx<'_>) -> FilterPhaseOutcome {
+    crate::exchange::route::again(ctx)
+        .map_or_else(FilterPhaseOutcome::Failed, |()| FilterPhaseOutcome::Through)
 }
 
 /// Puts the steps that are entered into the scratch; answers with their library, or `None` if there are none.
@@ -321,7 +324,7 @@ fn select<'a>(
     run: std::ops::Range<usize>,
     range: Range,
     scratch: &mut Scratch,
-) -> Option<&'a Arc<dyn Library>> {
+) -> Option<&'a Arc<dyn FilterLibrary>> {
     scratch.steps.clear();
     scratch.places.clear();
     let filtering = &mut ctx.exchange.filtering;
@@ -336,7 +339,7 @@ fn select<'a>(
             filtering.states.resize(position + 1, 0);
         }
         let state = filtering.states.get(position).copied().unwrap_or(0);
-        scratch.steps.push(Step { state, ..entry.template });
+        scratch.steps.push(FilterInvocation { state, ..entry.template });
         scratch.places.push(entry.step);
     }
     let last = scratch.places.last().and_then(|place| chain.chain.steps().get(usize::from(*place)));
@@ -389,7 +392,7 @@ fn pause(
     if let Some(series) = series(plan, chain, place) {
         series.paused.increment();
     }
-    let wait = Wait {
+    let wait = FilterPause {
         phase,
         step: place,
         turn,
@@ -475,7 +478,7 @@ fn view<'a>(
     phase: Phase,
     is_end: bool,
     is_buffered: bool,
-) -> View<'a> {
+) -> ExchangeView<'a> {
     let exchange = &*ctx.exchange;
     let filtering = &exchange.filtering;
     let bytes = exchange.head_bytes.as_slice();
@@ -486,7 +489,7 @@ fn view<'a>(
     };
     let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
     let has_response = !filtering.response_head.is_empty();
-    View {
+    ExchangeView {
         phase,
         is_end,
         is_buffered,
@@ -516,12 +519,12 @@ fn view<'a>(
 }
 
 #[inline]
-fn about<'a>(ctx: &'a ExchangeCx<'_>, plan: &'a WorkerPlan, listener: &'a ListenerPlan) -> About<'a> {
+fn about<'a>(ctx: &'a ExchangeCx<'_>, plan: &'a WorkerPlan, listener: &'a ListenerPlan) -> ExchangeInfo<'a> {
     let exchange = &*ctx.exchange;
     let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));
     let cluster = exchange.cluster.and_then(|cluster| plan.clusters.get(cluster));
     let mut rng = ctx.worker.rng.borrow_mut();
-    About {
+    ExchangeInfo {
         peer: ctx.down.client.address().as_bytes(),
         peer_ip: ctx.down.client.peer.ip_address(),
         local: listener.address_text.as_bytes(),
@@ -552,7 +555,7 @@ fn narrow(index: usize) -> u16 {
 pub(crate) fn end_states(worker: &Worker, chain: &FilterChain, states: &mut [u64], reason: EndReason) {
     for (step, state) in chain.chain.steps().iter().zip(states) {
         if *state != 0 {
-            let ended = Ended { filter: step.filter.number, state: *state, reason };
+            let ended = EndedExchange { filter: step.filter.number, state: *state, reason };
             worker.crossing.note_ended(&step.filter.library, ended);
             *state = 0;
         }

@@ -7,15 +7,15 @@ use std::task::{Context, Poll};
 use eddy_filter::Direction;
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
 
-use crate::exchange::filter::direction::{Progress, advance};
+use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::enter::{FailureKind, fail};
-use crate::exchange::phase::Phase;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::LocalBody;
 use crate::fault::Fault;
 
 /// Makes a filter's reply the answer of the exchange.
-pub(crate) fn answer(ctx: &mut ExchangeCx<'_>) -> Phase {
+pub(crate) fn answer(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let exchange = &mut *ctx.exchange;
     let reply = &mut exchange.filtering.reply;
     exchange.status = reply.status;
@@ -28,7 +28,7 @@ pub(crate) fn answer(ctx: &mut ExchangeCx<'_>) -> Phase {
     exchange.filtering.details.clear();
     exchange.filtering.details.extend_from_slice(&exchange.filtering.reply.details);
     exchange.local.grpc_code = exchange.filtering.reply.grpc_status;
-    Phase::Reply
+    ExchangePhase::Reply
 }
 
 /// Whether filters have seen the request of an answer of our own, so that they see the answer.
@@ -96,12 +96,14 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
 fn poll(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
     loop {
         match advance(ctx, cx, Direction::Response)? {
-            Progress::Head | Progress::Whole | Progress::Output => return Poll::Ready(Ok(())),
-            Progress::Replied => {
+            FilterProgress::Head | FilterProgress::Whole | FilterProgress::Output => {
+                return Poll::Ready(Ok(()));
+            }
+            FilterProgress::Replied => {
                 // An answer to an answer would have no end; the first one stands.
                 ctx.exchange.filtering.reply.clear();
             }
-            Progress::NeedInput | Progress::Waiting => {
+            FilterProgress::NeedInput | FilterProgress::Waiting => {
                 let wakes_ms = ctx.exchange.filtering.response.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
                 let timer = &ctx.down.timer;
                 timer.register(cx);

@@ -16,8 +16,8 @@ mod wait;
 
 pub use chain::BadChain;
 pub(crate) use chain::{FilterChain, FilterChains, build_chains};
-pub(crate) use direction::{Progress, write_whole};
-pub(crate) use enter::{Crossing, FailureKind, flush_ended};
+pub(crate) use direction::{FilterProgress, write_whole};
+pub(crate) use enter::{FailureKind, WorkerFilterState, flush_ended};
 pub(crate) use finish::{finish, log};
 pub(crate) use local::{answer, local, sees_answers};
 pub(crate) use request::{begin, framing as request_framing, has, request, stage_request};

@@ -8,7 +8,7 @@ use eddy_filter::{Direction, Phase};
 use eddy_http::RequestBody;
 use eddy_io::{BUFFER_BYTES_SMALL, unix_micros};
 
-use crate::exchange::filter::direction::{Progress, advance};
+use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::local::answer;
 use crate::exchange::phase;
 use crate::exchange::route;
@@ -20,19 +20,21 @@ use crate::session::RateGuard;
 const HALF_CLOSE_MS: u64 = 100;
 
 /// Takes the request's head through the chain, and its body where a filter wants the whole; then does what the rule says.
-pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::Phase {
+pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
     if ctx.exchange.filtering.chain.is_none() {
         return route::act(ctx);
     }
     let timeouts = ctx.listener().config.timeouts;
-    let mut passage =
-        Passage { guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace), left_ms: None };
+    let mut passage = RequestFiltering {
+        guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
+        left_ms: None,
+    };
     match poll_fn(|cx| passage.poll(ctx, cx)).await {
-        Ok(Progress::Replied) => answer(ctx),
+        Ok(FilterProgress::Replied) => answer(ctx),
         Ok(_) => route::act(ctx),
         Err(fault) => {
             ctx.exchange.fault = Some(fault);
-            phase::Phase::Reply
+            phase::ExchangePhase::Reply
         }
     }
 }
@@ -63,12 +65,12 @@ pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 ///
 /// # Errors
 /// What ends the exchange.
-pub(crate) fn stage_request(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<Progress, Fault> {
+pub(crate) fn stage_request(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
     loop {
         let progress = advance(ctx, cx, Direction::Request)?;
         let upload = &ctx.exchange.upload;
         // A piece of which a filter left nothing is no reason to wait for more.
-        if progress != Progress::Output || upload.has_output() || upload.is_ending() {
+        if progress != FilterProgress::Output || upload.has_output() || upload.is_ending() {
             return Ok(progress);
         }
     }
@@ -112,19 +114,23 @@ pub(crate) fn has(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
 }
 
 /// The request before it has an endpoint.
-struct Passage {
+struct RequestFiltering {
     guard: RateGuard,
     /// When the client closed its side.
     left_ms: Option<u64>,
 }
 
-impl Passage {
-    fn poll(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<Progress, Fault>> {
+impl RequestFiltering {
+    fn poll(
+        &mut self,
+        ctx: &mut ExchangeCx<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<FilterProgress, Fault>> {
         loop {
             let mut due_ms = ctx.exchange.due_ms;
             let mut fault = Fault::ExchangeTimeout;
             match advance(ctx, cx, Direction::Request)? {
-                Progress::NeedInput => match self.poll_input(ctx, cx)? {
+                FilterProgress::NeedInput => match self.poll_input(ctx, cx)? {
                     Poll::Ready(()) => continue,
                     Poll::Pending => {
                         let slow_ms = self.guard.deadline(ctx.worker.timers.now_ms());
@@ -133,7 +139,7 @@ impl Passage {
                         }
                     }
                 },
-                Progress::Waiting => {
+                FilterProgress::Waiting => {
                     self.watch_client(ctx, cx)?;
                     if let Some(left_ms) = self.left_ms
                         && left_ms + HALF_CLOSE_MS < due_ms
@@ -141,7 +147,10 @@ impl Passage {
                         (due_ms, fault) = (left_ms + HALF_CLOSE_MS, Fault::ClientGone);
                     }
                 }
-                progress @ (Progress::Head | Progress::Whole | Progress::Output | Progress::Replied) => {
+                progress @ (FilterProgress::Head
+                | FilterProgress::Whole
+                | FilterProgress::Output
+                | FilterProgress::Replied) => {
                     return Poll::Ready(Ok(progress));
                 }
             }

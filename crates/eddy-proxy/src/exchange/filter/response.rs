@@ -5,7 +5,7 @@ use std::task::Context;
 use eddy_filter::{Direction, Phase};
 use eddy_http::{ResponseBody, Version};
 
-use crate::exchange::filter::direction::{Progress, advance};
+use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::request::{changes_bodies, has};
 use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
@@ -37,12 +37,12 @@ pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
 ///
 /// # Errors
 /// What ends the exchange.
-pub(crate) fn stage_response(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<Progress, Fault> {
+pub(crate) fn stage_response(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
     loop {
         let progress = advance(ctx, cx, Direction::Response)?;
         let answer = &ctx.exchange.answer;
         // A piece of which a filter left nothing is no reason to wait for more.
-        if progress != Progress::Output || answer.has_output() || answer.is_ending() {
+        if progress != FilterProgress::Output || answer.has_output() || answer.is_ending() {
             return Ok(progress);
         }
     }

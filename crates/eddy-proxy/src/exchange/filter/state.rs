@@ -1,6 +1,6 @@
 //! What an exchange remembers of its filters.
 
-use eddy_filter::{Direction, Handle, Metadata, Phase};
+use eddy_filter::{Direction, DynamicMetadata, Handle, Phase};
 use eddy_http::Field;
 use eddy_upstream::ResolvedAddress;
 
@@ -24,7 +24,7 @@ pub(crate) struct Filtering {
     pub(crate) request: DirectionState,
     pub(crate) response: DirectionState,
     pub(crate) reply: FilterReply,
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: DynamicMetadata,
     /// The response's head once filters are shown it; [`super::super::state::Exchange::response`] points into it.
     pub(crate) response_head: Vec<u8>,
     /// Whether a filter has said what target is sent.
@@ -130,7 +130,7 @@ pub(crate) struct DirectionState {
     pub(crate) trailers_passed: Option<u8>,
     pub(crate) trailers: Trailers,
     /// Whom the way waits for.
-    pub(crate) wait: Option<Wait>,
+    pub(crate) wait: Option<FilterPause>,
 }
 
 /// Trailers that filters are shown.
@@ -142,7 +142,7 @@ pub(crate) struct Trailers {
 
 /// A filter that has paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wait {
+pub(crate) struct FilterPause {
     pub(crate) phase: Phase,
     /// The step that paused.
     pub(crate) step: u8,

@@ -5,25 +5,30 @@ use std::task::Context;
 
 use eddy_filter::{Direction, EditLog, Phase, Verdict};
 
-use crate::exchange::filter::apply::{self, Applied, Failed, Places};
-use crate::exchange::filter::enter::{FailureKind, Outcome, series};
-use crate::exchange::filter::state::{DirectionState, Wait};
+use crate::exchange::filter::apply::{self, Applied, EditSteps, Failed};
+use crate::exchange::filter::enter::{FailureKind, FilterPhaseOutcome, series};
+use crate::exchange::filter::state::{DirectionState, FilterPause};
 use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 
 /// What has become of a pause.
 #[derive(Debug)]
-pub(crate) enum Pause {
+pub(crate) enum FilterPauseStatus {
     /// It goes on.
     Lasts,
     /// It is over, with this outcome for the step of this phase.
-    Over(Wait, Outcome),
+    Over(FilterPause, FilterPhaseOutcome),
 }
 
 /// Looks whether a direction's pause is over.
-pub(crate) fn poll(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>, wait: Wait, direction: Direction) -> Pause {
+pub(crate) fn poll(
+    ctx: &mut ExchangeCx<'_>,
+    cx: &Context<'_>,
+    wait: FilterPause,
+    direction: Direction,
+) -> FilterPauseStatus {
     let Some(handle) = ctx.exchange.filtering.handle else {
-        return Pause::Over(wait, Outcome::Failed(Fault::FilterFailed));
+        return FilterPauseStatus::Over(wait, FilterPhaseOutcome::Failed(Fault::FilterFailed));
     };
     let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
@@ -32,12 +37,12 @@ pub(crate) fn poll(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>, wait: Wait, direc
     let is_due = wait.due_ms <= now_ms;
     let goes_on = wait.goes_on_ms.is_some_and(|goes_on_ms| goes_on_ms <= now_ms);
     if arrived.is_none() && !is_due && !goes_on {
-        return Pause::Lasts;
+        return FilterPauseStatus::Lasts;
     }
     ctx.exchange.filtering.direction(direction).wait = None;
     let plan = Rc::clone(&ctx.plan);
     let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) else {
-        return Pause::Over(wait, Outcome::Failed(Fault::FilterFailed));
+        return FilterPauseStatus::Over(wait, FilterPhaseOutcome::Failed(Fault::FilterFailed));
     };
     if let Some(series) = series(&plan, chain, wait.step) {
         series.paused.decrement();
@@ -46,36 +51,39 @@ pub(crate) fn poll(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>, wait: Wait, direc
         // What comes later finds that nobody waits.
         crossing.host.table().withdraw(handle, direction);
         if goes_on {
-            return Pause::Over(wait, Outcome::Through);
+            return FilterPauseStatus::Over(wait, FilterPhaseOutcome::Through);
         }
         let timeout =
             chain.chain.steps().get(usize::from(wait.step)).map(|step| step.filter.policy.pause_timeout);
         let timeout = timeout.unwrap_or_default();
         let why = format!("it paused the exchange and did not go on within its `timeout` ({timeout:?})");
         let failed = Failed { place: wait.step, kind: FailureKind::Timeout, why };
-        let outcome = failed.end(ctx, &plan, chain).map_or(Outcome::Through, Outcome::Failed);
-        return Pause::Over(wait, outcome);
+        let outcome =
+            failed.end(ctx, &plan, chain).map_or(FilterPhaseOutcome::Through, FilterPhaseOutcome::Failed);
+        return FilterPauseStatus::Over(wait, outcome);
     };
     let mut edits = EditLog::new();
     // Its size was checked when it came in.
     let _ = edits.append(&resumed.edits);
     let stop = Some((resumed.verdict, wait.step));
     let Applied { refused, faulty, is_rerouted } =
-        apply::apply(ctx, wait.phase, &edits, Places::One(wait.step), stop);
+        apply::apply(ctx, wait.phase, &edits, EditSteps::One(wait.step), stop);
     let outcome = match refused.or(faulty) {
-        Some(failed) => failed.end(ctx, &plan, chain).map_or(Outcome::Through, Outcome::Failed),
+        Some(failed) => {
+            failed.end(ctx, &plan, chain).map_or(FilterPhaseOutcome::Through, FilterPhaseOutcome::Failed)
+        }
         None => match resumed.verdict {
-            Verdict::Continue | Verdict::Pause | Verdict::Fault => Outcome::Through,
-            Verdict::Buffer => Outcome::Buffer(wait.step),
-            Verdict::Hold => Outcome::Hold(wait.step),
-            Verdict::Reply => Outcome::Replied(wait.step),
-            Verdict::Reset => Outcome::Failed(Fault::FilterReset),
+            Verdict::Continue | Verdict::Pause | Verdict::Fault => FilterPhaseOutcome::Through,
+            Verdict::Buffer => FilterPhaseOutcome::Buffer(wait.step),
+            Verdict::Hold => FilterPhaseOutcome::Hold(wait.step),
+            Verdict::Reply => FilterPhaseOutcome::Replied(wait.step),
+            Verdict::Reset => FilterPhaseOutcome::Failed(Fault::FilterReset),
         },
     };
     if is_rerouted && let Err(fault) = crate::exchange::route::again(ctx) {
-        return Pause::Over(wait, Outcome::Failed(fault));
+        return FilterPauseStatus::Over(wait, FilterPhaseOutcome::Failed(fault));
     }
-    Pause::Over(wait, outcome)
+    FilterPauseStatus::Over(wait, outcome)
 }
 
 /// Ends the pauses of both directions without an outcome.
@@ -101,7 +109,7 @@ impl DirectionState {
     }
 }
 
-impl Wait {
+impl FilterPause {
     /// When to look again, on the worker's clock.
     pub(crate) fn wakes_ms(&self) -> u64 {
         self.goes_on_ms.map_or(self.due_ms, |goes_on_ms| goes_on_ms.min(self.due_ms))

@@ -3,7 +3,7 @@
 use eddy_upstream::LimitKind;
 
 use crate::exchange::attempt::{attempt_due_ms, cluster, lease, take_retry};
-use crate::exchange::hedge::state::{ConnectingAttempt, Entry, Hedge, Source};
+use crate::exchange::hedge::state::{AttemptInfo, AttemptTrigger, ConnectingAttempt, Hedge};
 use crate::exchange::run::ExchangeCx;
 use crate::worker::EndpointGuard;
 
@@ -52,6 +52,6 @@ fn begin(ctx: &mut ExchangeCx<'_>, now_ms: u64) -> Option<ConnectingAttempt> {
     }
     ctx.exchange.attempts = ctx.exchange.attempts.saturating_add(1);
     cluster.series.hedges.increment();
-    let entry = Entry { due_ms: attempt_due_ms(ctx, now_ms), source: Source::Delay };
+    let entry = AttemptInfo { due_ms: attempt_due_ms(ctx, now_ms), source: AttemptTrigger::Delay };
     Some(ConnectingAttempt::begin(ctx.worker, guard, entry))
 }

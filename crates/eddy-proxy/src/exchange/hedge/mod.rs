@@ -9,6 +9,6 @@ mod obtain;
 mod state;
 
 pub(super) use begin::{arm, begin_due};
-pub(super) use obtain::{Came, obtain, poll_coming};
+pub(super) use obtain::{AttemptLinkOutcome, obtain, poll_coming};
+pub(super) use state::AttemptTrigger;
 pub(crate) use state::Hedge;
-pub(super) use state::Source;

@@ -6,15 +6,15 @@ use std::task::{Context, Poll};
 use crate::exchange::attempt::note_failure_at;
 use crate::exchange::due::Due;
 use crate::exchange::hedge::begin::begin_due;
-use crate::exchange::hedge::state::{ConnectingAttempt, Entry, HedgedAttempt};
+use crate::exchange::hedge::state::{AttemptInfo, ConnectingAttempt, HedgedAttempt};
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::watch::{Watch, poll_patience, until_linked};
 use crate::fault::Fault;
-use crate::link::Upstream;
+use crate::link::UpstreamChannel;
 use crate::worker::EndpointGuard;
 
 /// What has come of an attempt that waited for its link.
-pub(crate) enum Came {
+pub(crate) enum AttemptLinkOutcome {
     /// The link.
     Linked(Box<HedgedAttempt>),
     /// None.
@@ -25,10 +25,10 @@ pub(crate) enum Came {
 ///
 /// # Errors
 /// Why no attempt got one: what befell the last.
-pub(crate) async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<Upstream, Fault> {
+pub(crate) async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<UpstreamChannel, Fault> {
     let exchange = &mut *ctx.exchange;
     if let (Some(hedge), Some(guard)) = (&mut exchange.hedge, exchange.guard.take()) {
-        let entry = Entry { due_ms: exchange.attempt_due_ms, source: hedge.source };
+        let entry = AttemptInfo { due_ms: exchange.attempt_due_ms, source: hedge.source };
         hedge.coming.push(ConnectingAttempt::begin(ctx.worker, guard, entry));
     }
     let mut watch = until_linked(exchange);
@@ -39,13 +39,13 @@ fn poll_obtain(
     ctx: &mut ExchangeCx<'_>,
     cx: &mut Context<'_>,
     watch: &mut Option<Watch>,
-) -> Poll<Result<Upstream, Fault>> {
+) -> Poll<Result<UpstreamChannel, Fault>> {
     begin_due(ctx);
     while let Poll::Ready(came) = poll_coming(ctx, cx) {
         let exchange = &mut *ctx.exchange;
         let Some(hedge) = &mut exchange.hedge else { return Poll::Ready(Err(Fault::NoEndpoint)) };
         match came {
-            Came::Linked(rival) => {
+            AttemptLinkOutcome::Linked(rival) => {
                 let HedgedAttempt { guard, upstream, due_ms, source, .. } = *rival;
                 hedge.source = source;
                 exchange.attempt_due_ms = due_ms;
@@ -53,10 +53,10 @@ fn poll_obtain(
                 exchange.guard = Some(guard);
                 return Poll::Ready(Ok(upstream));
             }
-            Came::Failed(guard, fault) if hedge.is_coming() => {
+            AttemptLinkOutcome::Failed(guard, fault) if hedge.is_coming() => {
                 note_failure_at(&guard, fault, ctx.worker.timers.now_ms());
             }
-            Came::Failed(guard, fault) => {
+            AttemptLinkOutcome::Failed(guard, fault) => {
                 exchange.guard = Some(guard);
                 return Poll::Ready(Err(fault));
             }
@@ -69,7 +69,7 @@ fn poll_obtain(
 }
 
 /// Waits for the first of the attempts that have no link yet to get one, or not to.
-pub(crate) fn poll_coming(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Came> {
+pub(crate) fn poll_coming(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<AttemptLinkOutcome> {
     let Some(hedge) = &mut ctx.exchange.hedge else { return Poll::Pending };
     for index in 0..hedge.coming.len() {
         let Some(coming) = hedge.coming.get_mut(index) else { break };
@@ -77,8 +77,10 @@ pub(crate) fn poll_coming(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Pol
             hedge.coming.swap_remove(index);
             let now_ms = ctx.worker.timers.now_ms();
             return Poll::Ready(match link {
-                Ok(upstream) => Came::Linked(Box::new(HedgedAttempt::new(entry, guard, upstream, now_ms))),
-                Err(fault) => Came::Failed(guard, fault),
+                Ok(upstream) => {
+                    AttemptLinkOutcome::Linked(Box::new(HedgedAttempt::new(entry, guard, upstream, now_ms)))
+                }
+                Err(fault) => AttemptLinkOutcome::Failed(guard, fault),
             });
         }
     }

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use crate::exchange::due::Due;
 use crate::exchange::pump::Pump;
 use crate::fault::Fault;
-use crate::link::Upstream;
+use crate::link::UpstreamChannel;
 use crate::worker::{EndpointGuard, LinkWanted, Worker, millis};
 
 /// The attempts of an exchange beside the one at hand. No more than [`HedgeConfig::attempts`] and one are under way.
@@ -25,7 +25,7 @@ pub(crate) struct Hedge {
     /// When another attempt is sent, on the worker's clock; never for [`u64::MAX`].
     pub(super) due_ms: u64,
     /// Where the attempt at hand comes from.
-    pub(crate) source: Source,
+    pub(crate) source: AttemptTrigger,
     /// Those that have no link yet.
     pub(super) coming: Vec<ConnectingAttempt>,
     /// Those that wait for an answer.
@@ -34,7 +34,7 @@ pub(crate) struct Hedge {
 
 /// Why an attempt was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum AttemptTrigger {
     /// There was no other.
     Turn,
     /// Another had not answered in time.
@@ -44,34 +44,34 @@ pub(crate) enum Source {
 /// An attempt that has no link yet.
 pub(super) struct ConnectingAttempt {
     obtaining: Pin<Box<dyn Future<Output = Obtained>>>,
-    entry: Entry,
+    entry: AttemptInfo,
 }
 
 /// What is known of an attempt from its beginning.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct AttemptInfo {
     /// When it must be over, on the worker's clock.
     pub(super) due_ms: u64,
-    pub(super) source: Source,
+    pub(super) source: AttemptTrigger,
 }
 
 /// What came of waiting for a link.
 struct Obtained {
     guard: EndpointGuard,
-    link: Result<Upstream, Fault>,
+    link: Result<UpstreamChannel, Fault>,
 }
 
 /// An attempt that waits for the first byte of its answer.
 #[derive(Debug)]
 pub(crate) struct HedgedAttempt {
     pub(crate) guard: EndpointGuard,
-    pub(crate) upstream: Upstream,
+    pub(crate) upstream: UpstreamChannel,
     pub(crate) upload: Pump,
     pub(crate) input: Buffer,
     pub(crate) scanner: HeadScanner,
     /// When it must be over, on the worker's clock.
     pub(crate) due_ms: u64,
-    pub(crate) source: Source,
+    pub(crate) source: AttemptTrigger,
     /// When its endpoint last took something, on the worker's clock.
     pub(crate) moved_ms: u64,
     pub(crate) begun: Instant,
@@ -83,7 +83,7 @@ impl Hedge {
     /// The race of an attempt that begins now.
     pub(super) fn new(config: HedgeConfig, now_ms: u64) -> Self {
         let mut hedge =
-            Self { config, due_ms: 0, source: Source::Turn, coming: Vec::new(), rivals: Vec::new() };
+            Self { config, due_ms: 0, source: AttemptTrigger::Turn, coming: Vec::new(), rivals: Vec::new() };
         hedge.wait(now_ms);
         hedge
     }
@@ -116,12 +116,12 @@ impl ConnectingAttempt {
     ///
     /// # Cost
     /// An allocation.
-    pub(super) fn begin(worker: &Rc<Worker>, guard: EndpointGuard, entry: Entry) -> Self {
+    pub(super) fn begin(worker: &Rc<Worker>, guard: EndpointGuard, entry: AttemptInfo) -> Self {
         let worker = Rc::clone(worker);
         let wanted = match entry.source {
-            Source::Turn => LinkWanted::Any,
+            AttemptTrigger::Turn => LinkWanted::Any,
             // One that turned out to be closed would be lost, as it is not sent again.
-            Source::Delay => LinkWanted::Quiet,
+            AttemptTrigger::Delay => LinkWanted::Quiet,
         };
         let left_ms = entry.due_ms.saturating_sub(worker.timers.now_ms());
         let obtaining = async move {
@@ -136,7 +136,7 @@ impl ConnectingAttempt {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<(Entry, EndpointGuard, Result<Upstream, Fault>)> {
+    ) -> Poll<(AttemptInfo, EndpointGuard, Result<UpstreamChannel, Fault>)> {
         self.obtaining.as_mut().poll(cx).map(|Obtained { guard, link }| (self.entry, guard, link))
     }
 }
@@ -149,7 +149,12 @@ impl fmt::Debug for ConnectingAttempt {
 
 impl HedgedAttempt {
     /// An attempt that has its link, and whose head is still to be written.
-    pub(super) fn new(entry: Entry, guard: EndpointGuard, upstream: Upstream, now_ms: u64) -> Self {
+    pub(super) fn new(
+        entry: AttemptInfo,
+        guard: EndpointGuard,
+        upstream: UpstreamChannel,
+        now_ms: u64,
+    ) -> Self {
         Self {
             guard,
             upstream,

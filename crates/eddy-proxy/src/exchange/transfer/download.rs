@@ -5,15 +5,15 @@ use std::task::{Context, Poll};
 use eddy_http::HeadFault;
 use eddy_io::{Fill, SpliceFault, is_alert};
 
-use crate::exchange::answer::{self, Answer};
+use crate::exchange::answer::{self, ResponseHeadProgress};
 use crate::exchange::attempt::claim_retry;
 use crate::exchange::bulk::Moved;
 use crate::exchange::failover;
-use crate::exchange::filter::{self, Progress};
+use crate::exchange::filter::{self, FilterProgress};
 use crate::exchange::grpc::{self, Judged};
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::site;
-use crate::exchange::transfer::run::{Stage, Step, Transfer};
+use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
 use crate::stats::count_status;
 
@@ -28,7 +28,7 @@ impl Transfer<'_, '_> {
             if exchange.answer.has_output() {
                 match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
                     Poll::Ready(Ok(count)) => {
-                        exchange.is_answered |= self.stage == Stage::Body;
+                        exchange.is_answered |= self.stage == ResponseStage::Body;
                         self.client_guard_out.moved(count as u64, worker.timers.now_ms());
                     }
                     Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
@@ -39,20 +39,20 @@ impl Transfer<'_, '_> {
                 }
                 continue;
             }
-            if self.stage == Stage::Body && exchange.answer.is_finished() {
+            if self.stage == ResponseStage::Body && exchange.answer.is_finished() {
                 return Ok(true);
             }
             match self.poll_bulk_download(cx)? {
-                Step::Moved => continue,
-                Step::Waits => return Ok(false),
-                Step::NeedsInput => {}
+                TransferStep::Moved => continue,
+                TransferStep::Waits => return Ok(false),
+                TransferStep::NeedsInput => {}
             }
             match self.advance(cx)? {
-                Step::Moved => continue,
+                TransferStep::Moved => continue,
                 // What is staged before the one that is waited for goes out meanwhile.
-                Step::Waits if self.ctx.exchange.answer.has_output() => continue,
-                Step::Waits => return Ok(false),
-                Step::NeedsInput => {}
+                TransferStep::Waits if self.ctx.exchange.answer.has_output() => continue,
+                TransferStep::Waits => return Ok(false),
+                TransferStep::NeedsInput => {}
             }
             if !self.poll_response(cx)? {
                 return Ok(false);
@@ -62,18 +62,18 @@ impl Transfer<'_, '_> {
 
     /// Moves what has come of a large body to the client without looking at it; [`Step::NeedsInput`] where it has to be
     /// copied.
-    fn poll_bulk_download(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
+    fn poll_bulk_download(&mut self, cx: &mut Context<'_>) -> Result<TransferStep, Fault> {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         let is_open =
-            self.stage == Stage::Body && !self.is_body_filtered && exchange.response_input.is_empty();
+            self.stage == ResponseStage::Body && !self.is_body_filtered && exchange.response_input.is_empty();
         let (Some(client), Some(endpoint), true) =
             (down.plain_stream(), self.upstream.plain_stream(), is_open)
         else {
-            return Ok(Step::NeedsInput);
+            return Ok(TransferStep::NeedsInput);
         };
         if self.turn_left == 0 {
             cx.waker().wake_by_ref();
-            return Ok(Step::Waits);
+            return Ok(TransferStep::Waits);
         }
         let before = exchange.answer.data_bytes;
         let moved = self.download.poll(cx, &mut exchange.answer, endpoint, client, &worker.pipes);
@@ -82,22 +82,22 @@ impl Transfer<'_, '_> {
             self.upstream_moved_ms = now_ms;
         }
         Ok(match moved {
-            Ok(Moved::Nothing) => Step::NeedsInput,
+            Ok(Moved::Nothing) => TransferStep::NeedsInput,
             Ok(Moved::Bytes(count)) => {
                 exchange.is_answered = true;
                 self.client_guard_out.moved(count as u64, now_ms);
                 worker.series.spliced.add(count as u64);
                 self.turn_left = self.turn_left.saturating_sub(count);
-                Step::Moved
+                TransferStep::Moved
             }
             Ok(Moved::AwaitsSource) => {
                 exchange.release_input(&worker.buffers);
                 self.waits.upstream_to_send = true;
-                Step::Waits
+                TransferStep::Waits
             }
             Ok(Moved::AwaitsSink) => {
                 self.waits.client_to_take = true;
-                Step::Waits
+                TransferStep::Waits
             }
             Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(self.broken_link()),
             Err(SpliceFault::Sink(_)) => return Err(Fault::ClientGone),
@@ -105,40 +105,40 @@ impl Transfer<'_, '_> {
     }
 
     /// Turns bytes that were read from the endpoint into output.
-    fn advance(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
+    fn advance(&mut self, cx: &Context<'_>) -> Result<TransferStep, Fault> {
         match self.stage {
-            Stage::Head => match answer::read(self.ctx, self.upstream.framed_body())? {
-                Answer::Incomplete => Ok(Step::NeedsInput),
-                Answer::Interim => {
+            ResponseStage::Head => match answer::read(self.ctx, self.upstream.framed_body())? {
+                ResponseHeadProgress::Incomplete => Ok(TransferStep::NeedsInput),
+                ResponseHeadProgress::Interim => {
                     self.end_race();
                     self.interims += 1;
                     if self.interims > INTERIM_MAX {
                         return Err(Fault::InterimFlood);
                     }
-                    Ok(Step::Moved)
+                    Ok(TransferStep::Moved)
                 }
-                Answer::Final => {
+                ResponseHeadProgress::Final => {
                     self.check_switch()?;
                     self.note_answer()?;
                     self.is_filtered = filter::begin_response(self.ctx);
                     if self.is_filtered {
-                        self.stage = Stage::Filter;
-                        return Ok(Step::Moved);
+                        self.stage = ResponseStage::Filter;
+                        return Ok(TransferStep::Moved);
                     }
                     self.begin_body()?;
                     self.stage_body(cx)
                 }
             },
-            Stage::Filter => match filter::stage_response(self.ctx, cx)? {
-                Progress::Head | Progress::Whole | Progress::Output => {
+            ResponseStage::Filter => match filter::stage_response(self.ctx, cx)? {
+                FilterProgress::Head | FilterProgress::Whole | FilterProgress::Output => {
                     self.begin_body()?;
                     self.stage_body(cx)
                 }
-                Progress::NeedInput => Ok(Step::NeedsInput),
-                Progress::Waiting => Ok(self.wait_for_filter()),
-                Progress::Replied => Err(self.replied()),
+                FilterProgress::NeedInput => Ok(TransferStep::NeedsInput),
+                FilterProgress::Waiting => Ok(self.wait_for_filter()),
+                FilterProgress::Replied => Err(self.replied()),
             },
-            Stage::Body => self.stage_body(cx),
+            ResponseStage::Body => self.stage_body(cx),
         }
     }
 
@@ -152,24 +152,31 @@ impl Transfer<'_, '_> {
         Ok(())
     }
 
-    fn stage_body(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
+    fn stage_body(&mut self, cx: &Context<'_>) -> Result<TransferStep, Fault> {
         if self.is_body_filtered && !self.ctx.exchange.answer.is_ending() {
             match filter::stage_response(self.ctx, cx)? {
-                Progress::Waiting => return Ok(self.wait_for_filter()),
-                Progress::Replied => return Err(self.replied()),
-                Progress::Head | Progress::Whole | Progress::Output | Progress::NeedInput => {}
+                FilterProgress::Waiting => return Ok(self.wait_for_filter()),
+                FilterProgress::Replied => return Err(self.replied()),
+                FilterProgress::Head
+                | FilterProgress::Whole
+                | FilterProgress::Output
+                | FilterProgress::NeedInput => {}
             }
         } else if !self.is_body_filtered {
             let exchange = &mut *self.ctx.exchange;
             exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
         }
         let answer = &self.ctx.exchange.answer;
-        Ok(if answer.has_output() || answer.is_finished() { Step::Moved } else { Step::NeedsInput })
+        Ok(if answer.has_output() || answer.is_finished() {
+            TransferStep::Moved
+        } else {
+            TransferStep::NeedsInput
+        })
     }
 
-    fn wait_for_filter(&mut self) -> Step {
+    fn wait_for_filter(&mut self) -> TransferStep {
         self.waits.filter_ms = self.ctx.exchange.filtering.response.wakes_ms(self.waits.filter_ms);
-        Step::Waits
+        TransferStep::Waits
     }
 
     /// Reads more from the endpoint; false when there is nothing yet.
@@ -198,13 +205,13 @@ impl Transfer<'_, '_> {
 
     fn end_of_response(&mut self) -> Result<(), Fault> {
         let body = &mut self.ctx.exchange.answer.reader;
-        let may_end = self.stage != Stage::Head && self.upstream.end_body(body);
+        let may_end = self.stage != ResponseStage::Head && self.upstream.end_body(body);
         if may_end { Ok(()) } else { Err(self.broken_link()) }
     }
 
     /// What it means that the link ended here.
     fn broken_link(&self) -> Fault {
-        let has_begun = self.stage != Stage::Head || !self.ctx.exchange.response_input.is_empty();
+        let has_begun = self.stage != ResponseStage::Head || !self.ctx.exchange.response_input.is_empty();
         if has_begun || self.interims > 0 { Fault::ResponseCut } else { self.upstream.broken() }
     }
 
@@ -249,7 +256,7 @@ impl Transfer<'_, '_> {
         let is_uploaded = self.ctx.exchange.upload.is_finished() && !self.is_upload_broken;
         answer::write(self.ctx, is_uploaded, self.is_filtered)?;
         self.is_body_filtered = self.is_filtered && filter::has_response_body(self.ctx);
-        self.stage = Stage::Body;
+        self.stage = ResponseStage::Body;
         Ok(())
     }
 }

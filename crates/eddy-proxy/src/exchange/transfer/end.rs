@@ -6,18 +6,18 @@ use crate::exchange::phase;
 use crate::exchange::transfer::race::give_up;
 use crate::exchange::transfer::run::Transfer;
 use crate::fault::Fault;
-use crate::link::Upstream;
+use crate::link::UpstreamChannel;
 
 impl Transfer<'_, '_> {
     /// Gives the link back, has the tunnel begin, tries again, or answers the fault.
-    pub(super) fn end(self, result: Result<(), Fault>) -> phase::Phase {
+    pub(super) fn end(self, result: Result<(), Fault>) -> phase::ExchangePhase {
         let Self { ctx, upstream, upstream_moved_ms, .. } = self;
         match result {
             Ok(()) if ctx.exchange.upgrade.is_done() => {
                 ctx.exchange.upstream = Some(upstream);
                 // A tunnel may last for days.
                 ctx.exchange.retry_place = None;
-                phase::Phase::Tunnel
+                phase::ExchangePhase::Tunnel
             }
             Ok(()) => {
                 let exchange = &mut *ctx.exchange;
@@ -25,14 +25,16 @@ impl Transfer<'_, '_> {
                     && exchange.upload.is_finished()
                     && !self.is_upload_broken
                     && exchange.response_input.is_empty();
-                if let (true, Some(guard), Upstream::Link(link)) = (is_clean, &exchange.guard, upstream) {
+                if let (true, Some(guard), UpstreamChannel::Link(link)) =
+                    (is_clean, &exchange.guard, upstream)
+                {
                     let cluster = guard.cluster();
                     let id = guard.lease().endpoint();
                     let now_ms = ctx.worker.timers.now_ms();
                     cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
                 }
                 exchange.end_attempt(&ctx.worker.buffers);
-                phase::Phase::Finish
+                phase::ExchangePhase::Finish
             }
             Err(Fault::FilterReply) => {
                 drop(upstream);
@@ -44,7 +46,7 @@ impl Transfer<'_, '_> {
                 ctx.exchange.fault = Some(fault);
                 note_failure(ctx, fault);
                 ctx.exchange.end_attempt(&ctx.worker.buffers);
-                phase::Phase::Finish
+                phase::ExchangePhase::Finish
             }
             Err(fault) => {
                 give_up(&upstream, fault, upstream_moved_ms);
@@ -53,7 +55,7 @@ impl Transfer<'_, '_> {
                 if is_coming && fault.is_of_attempt() {
                     note_failure(ctx, fault);
                     ctx.exchange.leave_endpoint(&ctx.worker.buffers);
-                    return phase::Phase::Link;
+                    return phase::ExchangePhase::Link;
                 }
                 retry_or_fail(ctx, fault)
             }

@@ -5,10 +5,10 @@ use std::task::{Context, Poll};
 
 use crate::exchange::attempt::{is_reason, note_failure, note_failure_at, write_head};
 use crate::exchange::failover;
-use crate::exchange::hedge::{self, Came, Source};
-use crate::exchange::transfer::run::{Stage, Transfer};
+use crate::exchange::hedge::{self, AttemptLinkOutcome, AttemptTrigger};
+use crate::exchange::transfer::run::{ResponseStage, Transfer};
 use crate::fault::Fault;
-use crate::link::Upstream;
+use crate::link::UpstreamChannel;
 use crate::worker::millis;
 
 impl Transfer<'_, '_> {
@@ -18,7 +18,7 @@ impl Transfer<'_, '_> {
     /// Why the request can't be sent to anybody.
     pub(super) fn poll_race(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
         let exchange = &*self.ctx.exchange;
-        let is_heard = self.stage != Stage::Head || !exchange.response_input.is_empty();
+        let is_heard = self.stage != ResponseStage::Head || !exchange.response_input.is_empty();
         if exchange.hedge.is_none() || is_heard {
             return Ok(false);
         }
@@ -27,10 +27,10 @@ impl Transfer<'_, '_> {
         }
         while let Poll::Ready(came) = hedge::poll_coming(self.ctx, cx) {
             match came {
-                Came::Failed(guard, fault) => {
+                AttemptLinkOutcome::Failed(guard, fault) => {
                     note_failure_at(&guard, fault, self.ctx.worker.timers.now_ms());
                 }
-                Came::Linked(rival) => {
+                AttemptLinkOutcome::Linked(rival) => {
                     if let Some(hedge) = &mut self.ctx.exchange.hedge {
                         hedge.rivals.push(*rival);
                         let last = hedge.rivals.len() - 1;
@@ -122,7 +122,7 @@ impl Transfer<'_, '_> {
     pub(super) fn end_race(&mut self) {
         let exchange = &mut *self.ctx.exchange;
         if let (Some(hedge), Some(guard)) = (exchange.hedge.take(), &exchange.guard)
-            && hedge.source == Source::Delay
+            && hedge.source == AttemptTrigger::Delay
         {
             guard.cluster().series.hedges_won.increment();
         }
@@ -130,7 +130,7 @@ impl Transfer<'_, '_> {
 }
 
 /// Takes note of how an attempt that got no answer has ended.
-pub(super) fn give_up(upstream: &Upstream, fault: Fault, moved_ms: u64) {
+pub(super) fn give_up(upstream: &UpstreamChannel, fault: Fault, moved_ms: u64) {
     if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
         upstream.distrust(moved_ms);
     }

@@ -17,7 +17,7 @@ use crate::exchange::phase;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::watch::Watch;
 use crate::fault::Fault;
-use crate::link::Upstream;
+use crate::link::UpstreamChannel;
 use crate::session::RateGuard;
 use crate::worker::{UploadSlot, millis};
 
@@ -33,7 +33,7 @@ const CROWDED_GRACE_MS: u64 = 2_000;
 const CROWDED_LOOK_MS: u64 = 1_000;
 
 /// Moves both messages; then gives the link back, tries again or answers the fault.
-pub(crate) async fn run(ctx: &mut ExchangeCx<'_>) -> phase::Phase {
+pub(crate) async fn run(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
     let Some(upstream) = ctx.exchange.upstream.take() else { return fail(ctx, Fault::LinkClosed) };
     let Some(guard) = &ctx.exchange.guard else { return fail(ctx, Fault::NoEndpoint) };
     let cluster = Arc::clone(&guard.cluster().config);
@@ -43,7 +43,7 @@ pub(crate) async fn run(ctx: &mut ExchangeCx<'_>) -> phase::Phase {
         ctx,
         upstream,
         cluster,
-        stage: Stage::Head,
+        stage: ResponseStage::Head,
         waits: Waits::default(),
         begun: Instant::now(),
         upload: Bulk::default(),
@@ -65,9 +65,9 @@ pub(crate) async fn run(ctx: &mut ExchangeCx<'_>) -> phase::Phase {
 
 pub(super) struct Transfer<'a, 'd> {
     pub(super) ctx: &'a mut ExchangeCx<'d>,
-    pub(super) upstream: Upstream,
+    pub(super) upstream: UpstreamChannel,
     pub(super) cluster: Arc<ClusterConfig>,
-    pub(super) stage: Stage,
+    pub(super) stage: ResponseStage,
     pub(super) waits: Waits,
     pub(super) begun: Instant,
     /// The bodies, while they go by without being looked at.
@@ -93,7 +93,7 @@ pub(super) struct Transfer<'a, 'd> {
 
 /// How far the response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ResponseStage {
     /// Its head has not been passed on.
     Head,
     /// It is with the filters.
@@ -104,7 +104,7 @@ pub(super) enum Stage {
 
 /// What turning bytes into output brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum TransferStep {
     /// There is something to write, or the end was reached.
     Moved,
     /// More must be read.
@@ -115,7 +115,7 @@ pub(super) enum Step {
 
 /// How far an attempt has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum AttemptProgress {
     /// The response is complete.
     Over,
     /// Somebody has to do something first.
@@ -142,9 +142,9 @@ impl Transfer<'_, '_> {
         self.turn_left = TURN_BYTES_MAX;
         loop {
             match self.poll_attempt(cx) {
-                Ok(Turn::Over) => return Poll::Ready(Ok(())),
-                Ok(Turn::Waits) => return Poll::Pending,
-                Ok(Turn::Another) => {}
+                Ok(AttemptProgress::Over) => return Poll::Ready(Ok(())),
+                Ok(AttemptProgress::Waits) => return Poll::Pending,
+                Ok(AttemptProgress::Another) => {}
                 Err(fault) if self.fall_back(fault) => {}
                 Err(fault) => return Poll::Ready(Err(fault)),
             }
@@ -152,7 +152,7 @@ impl Transfer<'_, '_> {
     }
 
     /// Takes the attempt at hand as far as it goes, and those beside it.
-    fn poll_attempt(&mut self, cx: &mut Context<'_>) -> Result<Turn, Fault> {
+    fn poll_attempt(&mut self, cx: &mut Context<'_>) -> Result<AttemptProgress, Fault> {
         self.waits = Waits::default();
         self.poll_upload(cx)?;
         let exchange = &mut *self.ctx.exchange;
@@ -160,13 +160,13 @@ impl Transfer<'_, '_> {
             exchange.upload_slot = None;
         }
         if self.poll_download(cx)? {
-            return Ok(Turn::Over);
+            return Ok(AttemptProgress::Over);
         }
         self.watch_client(cx)?;
         if self.poll_race(cx)? {
-            return Ok(Turn::Another);
+            return Ok(AttemptProgress::Another);
         }
-        self.poll_deadline(cx).map(|()| Turn::Waits)
+        self.poll_deadline(cx).map(|()| AttemptProgress::Waits)
     }
 
     /// What it means that a filter answers now.
@@ -210,12 +210,12 @@ impl Transfer<'_, '_> {
             // A call's client may be silent for as long as its endpoint.
             due.sooner(idle_ms, Fault::BodyTimeout);
         }
-        let has_consent_to_give = self.waits.endpoint_to_consent && self.stage == Stage::Head;
+        let has_consent_to_give = self.waits.endpoint_to_consent && self.stage == ResponseStage::Head;
         let is_upstreams_turn = !self.waits.client_to_send && !self.waits.upstream_to_take;
         if self.waits.upstream_to_send && is_upstreams_turn && !has_consent_to_give {
             match self.stage {
-                Stage::Body | Stage::Filter => due.sooner(idle_ms, Fault::UpstreamIdle),
-                Stage::Head => {
+                ResponseStage::Body | ResponseStage::Filter => due.sooner(idle_ms, Fault::UpstreamIdle),
+                ResponseStage::Head => {
                     let first_ms =
                         self.upstream_moved_ms.saturating_add(millis(self.cluster.first_byte_timeout));
                     due.sooner(first_ms, Fault::FirstByteTimeout);

@@ -7,10 +7,10 @@ use eddy_http::Version;
 use eddy_io::{BUFFER_BYTES_SMALL, SpliceFault};
 
 use crate::exchange::bulk::Moved;
-use crate::exchange::filter::{self, Progress};
+use crate::exchange::filter::{self, FilterProgress};
 use crate::exchange::mirror;
 use crate::exchange::run::ExchangeCx;
-use crate::exchange::transfer::run::{Stage, Step, Transfer};
+use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
 
 impl Transfer<'_, '_> {
@@ -21,9 +21,9 @@ impl Transfer<'_, '_> {
         while !self.is_upload_broken && !self.ctx.exchange.upload.is_finished() {
             if !is_filtered {
                 match self.poll_bulk_upload(cx)? {
-                    Step::Moved => continue,
-                    Step::Waits => return Ok(()),
-                    Step::NeedsInput => {}
+                    TransferStep::Moved => continue,
+                    TransferStep::Waits => return Ok(()),
+                    TransferStep::NeedsInput => {}
                 }
             }
             // Staged before it is written, so that a head and a small body leave in one call. A stream that can't be had is not
@@ -31,7 +31,7 @@ impl Transfer<'_, '_> {
             if self.is_to_open() {
                 // Its head goes first.
             } else if is_filtered {
-                if self.stage_filtered_upload(cx)? == Progress::Waiting {
+                if self.stage_filtered_upload(cx)? == FilterProgress::Waiting {
                     let Self { ctx, waits, .. } = &mut *self;
                     waits.filter_ms = ctx.exchange.filtering.request.wakes_ms(waits.filter_ms);
                     // What is staged before it goes out meanwhile.
@@ -100,7 +100,7 @@ impl Transfer<'_, '_> {
         }
         let has_time = worker.timers.now_ms() < self.consent_due_ms;
         // After the final answer nobody asks any more.
-        if self.stage != Stage::Head || (exchange.passes_expectation && has_time) {
+        if self.stage != ResponseStage::Head || (exchange.passes_expectation && has_time) {
             return true;
         }
         exchange.is_continued = true;
@@ -112,18 +112,18 @@ impl Transfer<'_, '_> {
 
     /// Moves what has come of a large body to the endpoint without looking at it; [`Step::NeedsInput`] where it has to be
     /// copied.
-    fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
+    fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<TransferStep, Fault> {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         let (Some(client), Some(endpoint)) = (down.plain_stream(), self.upstream.plain_stream()) else {
-            return Ok(Step::NeedsInput);
+            return Ok(TransferStep::NeedsInput);
         };
         let is_to_be_asked = exchange.head.expects_continue && !exchange.is_continued;
         if !down.input.is_empty() || is_to_be_asked {
-            return Ok(Step::NeedsInput);
+            return Ok(TransferStep::NeedsInput);
         }
         if self.turn_left == 0 {
             cx.waker().wake_by_ref();
-            return Ok(Step::Waits);
+            return Ok(TransferStep::Waits);
         }
         let before = exchange.upload.data_bytes;
         let moved = self.upload.poll(cx, &mut exchange.upload, client, endpoint, &worker.pipes);
@@ -132,25 +132,25 @@ impl Transfer<'_, '_> {
             self.client_guard_in.moved(exchange.upload.data_bytes - before, now_ms);
         }
         Ok(match moved {
-            Ok(Moved::Nothing) => Step::NeedsInput,
+            Ok(Moved::Nothing) => TransferStep::NeedsInput,
             Ok(Moved::Bytes(count)) => {
                 self.upstream_moved_ms = now_ms;
                 worker.series.spliced.add(count as u64);
                 self.turn_left = self.turn_left.saturating_sub(count);
-                Step::Moved
+                TransferStep::Moved
             }
             Ok(Moved::AwaitsSource) => {
                 self.waits.client_to_send = true;
-                Step::Waits
+                TransferStep::Waits
             }
             Ok(Moved::AwaitsSink) => {
                 self.waits.upstream_to_take = true;
-                Step::Waits
+                TransferStep::Waits
             }
             // An endpoint may answer early and take no more; what it said decides.
             Err(SpliceFault::Sink(_)) => {
                 self.is_upload_broken = true;
-                Step::Moved
+                TransferStep::Moved
             }
             Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(Fault::ClientGone),
         })
@@ -174,9 +174,9 @@ impl Transfer<'_, '_> {
     }
 
     /// Takes what has come of the request's body through the filters.
-    fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<Progress, Fault> {
+    fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
         let progress = filter::stage_request(self.ctx, cx)?;
-        if progress == Progress::Replied {
+        if progress == FilterProgress::Replied {
             return Err(self.replied());
         }
         Ok(progress)

@@ -4,7 +4,7 @@ use crate::fault::Fault;
 
 /// Why a session has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum DatagramSessionEnd {
     /// Nothing came either way for too long.
     Idle,
     /// Every datagram of the client's has had its answers.
@@ -19,7 +19,7 @@ pub(super) enum End {
     Unanswered,
 }
 
-impl End {
+impl DatagramSessionEnd {
     /// What it says of the endpoint, if it does.
     pub(super) fn fault(self) -> Option<Fault> {
         match self {

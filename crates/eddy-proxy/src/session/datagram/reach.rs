@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::rc::Rc;
 
-use eddy_io::{DatagramLink, Flow, Peer};
+use eddy_io::{DatagramLink, Flow, PeerAddress};
 use eddy_upstream::{LinkPlace, ResolvedAddress, Tried};
 
 use crate::session::forward::{ATTEMPTS_MAX, choose};
@@ -30,7 +30,7 @@ pub(super) fn reach(
     let mut tried = Tried::default();
     let mut loss = DatagramLoss::NoEndpoint;
     for attempts in 1..=ATTEMPTS_MAX {
-        let chosen = choose(cluster, Peer::Tcp(flow.client), worker, &mut tried);
+        let chosen = choose(cluster, PeerAddress::Tcp(flow.client), worker, &mut tried);
         let Some(guard) = chosen.map_err(|_| DatagramLoss::Overload)? else { break };
         // Checked to be none in the configuration.
         let ResolvedAddress::Tcp(address) = guard.address else { continue };

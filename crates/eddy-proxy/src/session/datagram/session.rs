@@ -8,15 +8,15 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use eddy_config::SessionEnds;
-use eddy_io::{DatagramLink, DatagramListener, Flow, Peer, Timer};
+use eddy_io::{DatagramLink, DatagramListener, Flow, PeerAddress, Timer};
 use eddy_upstream::LinkPlace;
 
 use crate::access::{Datagrams, PassageRecord, PassageStart};
-use crate::plan::Handler;
-use crate::session::datagram::end::End;
+use crate::plan::ListenerHandler;
+use crate::session::datagram::end::DatagramSessionEnd;
 use crate::session::datagram::flows::Flows;
 use crate::session::datagram::reach::{Reached, is_well, reach};
-use crate::session::serve::Place;
+use crate::session::serve::ConnectionSlot;
 use crate::stats::{DatagramLoss, ListenerSeries};
 use crate::worker::{EndpointGuard, ListenerHandle, Worker, has_room, millis};
 
@@ -37,7 +37,7 @@ pub(super) struct Session {
     guard: EndpointGuard,
     /// Whether the endpoint was well when it was chosen.
     was_well: bool,
-    place: Place,
+    place: ConnectionSlot,
     timer: Timer,
     idle_ms: u64,
     ends: SessionEnds,
@@ -48,7 +48,7 @@ pub(super) struct Session {
     up: Passed,
     down: Passed,
     /// Why it has ended, once it has.
-    end: Cell<Option<End>>,
+    end: Cell<Option<DatagramSessionEnd>>,
     start: PassageStart,
     attempts: u8,
 }
@@ -62,7 +62,7 @@ struct Passed {
 
 /// How far a turn of passing answers on has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum DatagramReadProgress {
     /// There are no more for now.
     Drained,
     /// There may be more.
@@ -95,7 +95,9 @@ impl Session {
         let plan = worker.plan();
         let listener = handle.index.get().and_then(|index| plan.listener(index));
         let listener = listener.ok_or(DatagramLoss::NoEndpoint)?;
-        let Handler::Forward(forwarding) = &listener.handler else { return Err(DatagramLoss::NoEndpoint) };
+        let ListenerHandler::Forward(forwarding) = &listener.handler else {
+            return Err(DatagramLoss::NoEndpoint);
+        };
         let way = forwarding.find(None).ok_or(DatagramLoss::NoEndpoint)?;
         let cluster = plan.clusters.get(way.cluster).ok_or(DatagramLoss::NoEndpoint)?;
         let Reached { guard, link, link_place, attempts } = reach(worker, cluster, flow)?;
@@ -109,7 +111,7 @@ impl Session {
             _link_place: link_place,
             was_well: is_well(&guard) == Some(true),
             guard,
-            place: Place::take(worker, handle),
+            place: ConnectionSlot::take(worker, handle),
             timer,
             idle_ms: millis(listener.config.timeouts.idle),
             ends: way.ends,
@@ -144,7 +146,7 @@ impl Session {
                 return Err(if is_full { DatagramLoss::Full } else { DatagramLoss::Unsendable });
             }
             // That is what the endpoint makes of one before; this one has not been sent.
-            self.finish(End::Refused);
+            self.finish(DatagramSessionEnd::Refused);
             return Err(DatagramLoss::Refused);
         }
         self.up.count(bytes.len());
@@ -166,11 +168,11 @@ impl Session {
         self.record(self.end.get().unwrap_or(end));
     }
 
-    async fn until_end(&self) -> End {
+    async fn until_end(&self) -> DatagramSessionEnd {
         let mut closing = pin!(self.flows.closing.notified());
-        let mut turn = Turn::Drained;
+        let mut turn = DatagramReadProgress::Drained;
         loop {
-            if turn == Turn::Over {
+            if turn == DatagramReadProgress::Over {
                 tokio::task::yield_now().await;
             }
             {
@@ -178,18 +180,20 @@ impl Session {
                 let due = poll_fn(|cx| {
                     self.timer.register(cx);
                     let is_closed = closing.as_mut().poll(cx).is_ready() || self.flows.is_closed();
-                    if let Some(end) = self.end.get().or_else(|| is_closed.then_some(End::Closed)) {
+                    if let Some(end) =
+                        self.end.get().or_else(|| is_closed.then_some(DatagramSessionEnd::Closed))
+                    {
                         return Poll::Ready(Some(end));
                     }
                     if self.timer.is_expired() {
                         return Poll::Ready(Some(self.why_expired()));
                     }
                     let awaited = match turn {
-                        Turn::Blocked => writable.as_mut().poll(cx),
-                        Turn::Drained | Turn::Over => ready.as_mut().poll(cx),
+                        DatagramReadProgress::Blocked => writable.as_mut().poll(cx),
+                        DatagramReadProgress::Drained | DatagramReadProgress::Over => ready.as_mut().poll(cx),
                     };
                     // The loop ends only with the worker.
-                    awaited.map(|waited| waited.err().map(|_| End::Closed))
+                    awaited.map(|waited| waited.err().map(|_| DatagramSessionEnd::Closed))
                 });
                 if let Some(end) = due.await {
                     return end;
@@ -206,15 +210,19 @@ impl Session {
     ///
     /// # Errors
     /// That the session has ended with it.
-    fn pass_down(&self) -> Result<Turn, End> {
+    fn pass_down(&self) -> Result<DatagramReadProgress, DatagramSessionEnd> {
         let mut room = self.flows.room.borrow_mut();
         for passed in 0..TURN_DATAGRAMS_MAX {
             let count = match self.link.try_receive(&mut room) {
                 Ok(count) => count,
                 // Nothing at all, though there was to be something: whoever looks again lets others go first.
-                Err(error) if error.kind() == ErrorKind::WouldBlock && passed == 0 => return Ok(Turn::Over),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Turn::Drained),
-                Err(_) => return Err(End::Refused),
+                Err(error) if error.kind() == ErrorKind::WouldBlock && passed == 0 => {
+                    return Ok(DatagramReadProgress::Over);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    return Ok(DatagramReadProgress::Drained);
+                }
+                Err(_) => return Err(DatagramSessionEnd::Refused),
             };
             self.heard_ms.set(self.worker.timers.now_ms());
             if self.down.datagrams.get() == 0 {
@@ -236,26 +244,26 @@ impl Session {
                 }
             }
             if self.is_answered() {
-                return Err(End::Answered);
+                return Err(DatagramSessionEnd::Answered);
             }
             if sent.is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
-                return Ok(Turn::Blocked);
+                return Ok(DatagramReadProgress::Blocked);
             }
         }
-        Ok(Turn::Over)
+        Ok(DatagramReadProgress::Over)
     }
 
     /// Why nothing more is to be sent to the endpoint, if so.
-    fn why_useless(&self) -> Option<End> {
+    fn why_useless(&self) -> Option<DatagramSessionEnd> {
         match is_well(&self.guard) {
             Some(true) => {}
             // Nobody was better when it was chosen.
             Some(false) if !self.was_well => {}
-            Some(false) | None => return Some(End::Left),
+            Some(false) | None => return Some(DatagramSessionEnd::Left),
         }
         // With answers that are due it would have ended with the last of them.
         let silent_ms = self.worker.timers.now_ms().saturating_sub(self.heard_ms.get());
-        (self.ends.responses.is_some() && silent_ms >= self.idle_ms).then_some(End::Unanswered)
+        (self.ends.responses.is_some() && silent_ms >= self.idle_ms).then_some(DatagramSessionEnd::Unanswered)
     }
 
     fn is_answered(&self) -> bool {
@@ -274,19 +282,19 @@ impl Session {
         }
     }
 
-    fn why_expired(&self) -> End {
+    fn why_expired(&self) -> DatagramSessionEnd {
         let silent_ms = self.worker.timers.now_ms().saturating_sub(self.last_ms.get());
         if silent_ms < self.idle_ms {
-            End::Closed
+            DatagramSessionEnd::Closed
         } else if self.ends.responses.is_some() && self.down.datagrams.get() == 0 {
-            End::Unanswered
+            DatagramSessionEnd::Unanswered
         } else {
-            End::Idle
+            DatagramSessionEnd::Idle
         }
     }
 
     /// Ends the session, once: it takes no more datagrams, and its endpoint's health is told.
-    fn finish(&self, end: End) {
+    fn finish(&self, end: DatagramSessionEnd) {
         if self.end.get().is_some() {
             return;
         }
@@ -306,10 +314,10 @@ impl Session {
         self.place.series.as_deref()
     }
 
-    fn record(&self, end: End) {
+    fn record(&self, end: DatagramSessionEnd) {
         let record = PassageRecord {
             start: &self.start,
-            client: Peer::Tcp(self.flow.client),
+            client: PeerAddress::Tcp(self.flow.client),
             server_name: None,
             tls: None,
             bytes_in: self.up.bytes.get(),

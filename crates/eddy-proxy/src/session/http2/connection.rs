@@ -7,26 +7,26 @@ use std::sync::Arc;
 use eddy_http::{Http2, Http2Limits};
 
 use crate::h2::H2Connection;
-use crate::session::client::Client;
+use crate::session::client::DownstreamClient;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Worker};
 
 /// A client's connection over HTTP/2.
-pub(super) struct Connection {
+pub(super) struct Http2Session {
     pub(super) worker: Rc<Worker>,
     pub(super) handle: Rc<ListenerHandle>,
-    pub(super) client: Rc<Client>,
+    pub(super) client: Rc<DownstreamClient>,
     pub(super) series: Arc<ListenerSeries>,
     /// Exchanges begun.
     pub(super) requests: Cell<u64>,
     pub(super) framed: Rc<H2Connection>,
 }
 
-impl Connection {
+impl Http2Session {
     pub(super) fn new(
         worker: &Rc<Worker>,
         handle: &Rc<ListenerHandle>,
-        client: Rc<Client>,
+        client: Rc<DownstreamClient>,
         series: Arc<ListenerSeries>,
         limits: Http2Limits,
     ) -> Rc<Self> {

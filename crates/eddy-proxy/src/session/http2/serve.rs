@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 use eddy_http::{ErrorCode, Http2Fault, Http2Limits};
 use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer};
 
-use crate::exchange::{Next, run_exchange};
+use crate::exchange::{ConnectionDisposition, run_exchange};
 use crate::h2::H2Stream;
 use crate::plan::ListenerPlan;
 use crate::session::downstream::Downstream;
-use crate::session::http2::connection::Connection;
+use crate::session::http2::connection::Http2Session;
 use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Ticket, Waited, Worker, WorkerPlan, millis};
@@ -34,15 +34,15 @@ pub(crate) async fn serve_framed(
     let Downstream { wire: Wire::Connection(stream), client, timer, input, .. } = down else { return };
     let Some(limits) = limits(worker, handle) else { return };
     series.http2.connections.increment();
-    let connection = Connection::new(worker, handle, Rc::clone(&client), Arc::clone(series), limits);
-    let mut serving = Serving {
+    let connection = Http2Session::new(worker, handle, Rc::clone(&client), Arc::clone(series), limits);
+    let mut serving = Http2SessionDriver {
         connection,
         stream,
         timer,
         input,
         ticket: None,
         waited: Waited::InTime,
-        phase: Phase::Quiet,
+        phase: Http2SessionPhase::Quiet,
         since_ms: worker.timers.now_ms(),
         is_idle: false,
     };
@@ -54,14 +54,14 @@ pub(crate) async fn serve_framed(
         serving.poll(cx)
     });
     let ending = ending.await;
-    let Serving { connection, mut stream, timer, input, .. } = serving;
+    let Http2SessionDriver { connection, mut stream, timer, input, .. } = serving;
     worker.buffers.put(input);
     connection.framed.update(|state| state.cut());
     match ending {
-        Ending::Gone => {}
-        Ending::Left => stream.say_end(),
+        Http2SessionEnd::Gone => {}
+        Http2SessionEnd::Left => stream.say_end(),
         // What it still sends must not throw away what it was told.
-        Ending::Failed => {
+        Http2SessionEnd::Failed => {
             Downstream::new(Wire::Connection(stream), client, timer).linger(&worker.buffers).await;
         }
     }
@@ -69,7 +69,7 @@ pub(crate) async fn serve_framed(
 
 /// How a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+enum Http2SessionEnd {
     /// The client has gone, or takes nothing any more.
     Gone,
     /// Both knew of it.
@@ -80,7 +80,7 @@ enum Ending {
 
 /// What a connection is doing, as far as its deadlines go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum Http2SessionPhase {
     /// There is no request.
     Quiet,
     /// A request is coming, and is not there as a whole.
@@ -93,8 +93,8 @@ enum Phase {
 }
 
 /// The task of a connection.
-struct Serving {
-    connection: Rc<Connection>,
+struct Http2SessionDriver {
+    connection: Rc<Http2Session>,
     stream: Stream,
     timer: Timer,
     /// What was read and is no whole frame; without capacity while nothing is held.
@@ -102,15 +102,15 @@ struct Serving {
     ticket: Option<Ticket>,
     /// How long what was read last had waited for the worker.
     waited: Waited,
-    phase: Phase,
+    phase: Http2SessionPhase,
     /// When the phase began.
     since_ms: u64,
     /// Whether the worker may close the connection to make room.
     is_idle: bool,
 }
 
-impl Serving {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
+impl Http2SessionDriver {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Http2SessionEnd> {
         let connection = Rc::clone(&self.connection);
         connection.framed.register(cx);
         self.timer.register(cx);
@@ -121,13 +121,13 @@ impl Serving {
         for _ in 0..READS_AT_ONCE {
             let written = self.poll_write(cx);
             if let Poll::Ready(Err(_)) = written {
-                return Poll::Ready(Ending::Gone);
+                return Poll::Ready(Http2SessionEnd::Gone);
             }
             if written.is_ready() && connection.framed.look(|state| state.is_over()) {
                 return Poll::Ready(if fault.is_err() || self.has_failed() {
-                    Ending::Failed
+                    Http2SessionEnd::Failed
                 } else {
-                    Ending::Left
+                    Http2SessionEnd::Left
                 });
             }
             if connection.framed.look(|state| state.is_full() || state.is_over()) {
@@ -135,7 +135,7 @@ impl Serving {
             }
             match self.poll_read(cx) {
                 Poll::Ready(Ok(Fill::Bytes(_))) => fault = self.take(),
-                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(Ending::Gone),
+                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(Http2SessionEnd::Gone),
                 Poll::Pending => return self.poll_deadline(),
             }
         }
@@ -144,7 +144,7 @@ impl Serving {
     }
 
     fn has_failed(&self) -> bool {
-        self.phase == Phase::Over
+        self.phase == Http2SessionPhase::Over
     }
 
     /// Gives what was read to the protocol, and begins the exchanges that come of it.
@@ -209,7 +209,7 @@ impl Serving {
 
     /// Whether the client is to be told that there is an end.
     fn is_to_leave(&self) -> bool {
-        let Connection { worker, handle, requests, .. } = &*self.connection;
+        let Http2Session { worker, handle, requests, .. } = &*self.connection;
         if worker.is_draining.get() {
             return true;
         }
@@ -222,18 +222,18 @@ impl Serving {
     }
 
     /// Sets the timer to what is due next, or does what was due.
-    fn poll_deadline(&mut self) -> Poll<Ending> {
+    fn poll_deadline(&mut self) -> Poll<Http2SessionEnd> {
         let connection = Rc::clone(&self.connection);
         let worker = &connection.worker;
         let now_ms = worker.timers.now_ms();
         let is_over = connection.framed.look(|state| state.is_over());
         let is_first = connection.requests.get() == 0;
         let phase = connection.framed.look(|state| match () {
-            () if is_over => Phase::Over,
-            () if state.is_in_block() => Phase::Head,
-            () if state.has_streams() => Phase::Busy,
-            () if state.is_leaving() => Phase::Leaving,
-            () => Phase::Quiet,
+            () if is_over => Http2SessionPhase::Over,
+            () if state.is_in_block() => Http2SessionPhase::Head,
+            () if state.has_streams() => Http2SessionPhase::Busy,
+            () if state.is_leaving() => Http2SessionPhase::Leaving,
+            () => Http2SessionPhase::Quiet,
         });
         let is_shed = self.is_idle && self.timer.is_expired();
         if phase != self.phase {
@@ -243,19 +243,19 @@ impl Serving {
         let (head_ms, idle_ms) = self.patience().unwrap_or((0, 0));
         let patience_ms = match phase {
             // A client that has just connected is about to speak.
-            Phase::Quiet if is_first => head_ms,
-            Phase::Quiet => idle_ms,
-            Phase::Head => head_ms,
-            Phase::Busy => u64::MAX,
-            Phase::Leaving | Phase::Over => CLOSE_MS,
+            Http2SessionPhase::Quiet if is_first => head_ms,
+            Http2SessionPhase::Quiet => idle_ms,
+            Http2SessionPhase::Head => head_ms,
+            Http2SessionPhase::Busy => u64::MAX,
+            Http2SessionPhase::Leaving | Http2SessionPhase::Over => CLOSE_MS,
         };
         // The worker's clock may be a tick behind.
         let due_ms = self.since_ms.saturating_add(patience_ms).saturating_add(TICK_MS);
-        if now_ms >= due_ms || (is_shed && phase == Phase::Quiet) {
+        if now_ms >= due_ms || (is_shed && phase == Http2SessionPhase::Quiet) {
             match phase {
-                Phase::Over => return Poll::Ready(Ending::Gone),
-                Phase::Head => connection.framed.act(|state| state.end(ErrorCode::NoError)),
-                Phase::Quiet | Phase::Leaving | Phase::Busy => {
+                Http2SessionPhase::Over => return Poll::Ready(Http2SessionEnd::Gone),
+                Http2SessionPhase::Head => connection.framed.act(|state| state.end(ErrorCode::NoError)),
+                Http2SessionPhase::Quiet | Http2SessionPhase::Leaving | Http2SessionPhase::Busy => {
                     connection.framed.act(|state| state.leave_now())
                 }
             }
@@ -263,7 +263,7 @@ impl Serving {
             return Poll::Pending;
         }
         self.timer.arm_at(due_ms);
-        let is_idle = phase == Phase::Quiet;
+        let is_idle = phase == Http2SessionPhase::Quiet;
         if is_idle != self.is_idle {
             self.is_idle = is_idle;
             self.timer.set_idle(is_idle);
@@ -280,9 +280,9 @@ impl Serving {
 }
 
 /// Takes one request from its head to its record.
-async fn exchange(connection: Rc<Connection>, id: u32, waited: Waited) {
+async fn exchange(connection: Rc<Http2Session>, id: u32, waited: Waited) {
     let _panics = Panics(&connection.worker);
-    let Connection { worker, handle, client, series, .. } = &*connection;
+    let Http2Session { worker, handle, client, series, .. } = &*connection;
     let stream = H2Stream::new(Rc::clone(&connection.framed), id);
     let mut down = Downstream::new(Wire::Framed(stream), Rc::clone(client), worker.timers.timer());
     down.waited = waited;
@@ -291,7 +291,7 @@ async fn exchange(connection: Rc<Connection>, id: u32, waited: Waited) {
     // What becomes of the stream is seen by its answer.
     let next = run_exchange(worker, handle, &mut down, &mut exchange).await;
     worker.put_exchange(exchange);
-    if next == Next::Linger {
+    if next == ConnectionDisposition::Linger {
         // A reset, even one without an error, makes some clients throw away an answer that came while they were still sending.
         Box::pin(down.linger(&worker.buffers)).await;
     }

@@ -10,15 +10,15 @@ use eddy_source::FileSource;
 use serde::Serialize;
 
 use super::command::{say_linking, show};
-use crate::bundle::{Bundle, Target};
+use crate::bundle::{Bundle, GoBuildTarget};
 use crate::cli::arguments::{BuildTarget, FilterBuild};
-use crate::cli::start::Failure;
+use crate::cli::start::CommandError;
 use crate::filters::{link_packages, problems_of};
 use crate::terminal::{colour_of, print, print_error};
 
 /// What was built, for scripts.
 #[derive(Serialize)]
-struct Document<'a> {
+struct FilterBuildReport<'a> {
     library: &'a Path,
     bytes: u64,
     /// Whether it was linked just now.
@@ -34,7 +34,7 @@ struct Document<'a> {
 ///
 /// # Errors
 /// When the configuration is wrong, or its filters do not build.
-pub(super) fn run(arguments: &FilterBuild) -> Result<(), Failure> {
+pub(super) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
     let begun = Instant::now();
     let loaded = match FileSource::new(arguments.configs.clone()).load() {
         Ok(loaded) => loaded,
@@ -47,8 +47,8 @@ pub(super) fn run(arguments: &FilterBuild) -> Result<(), Failure> {
         }
     };
     let target = match arguments.target {
-        BuildTarget::Library => Target::Library,
-        BuildTarget::Wasm => Target::Wasm,
+        BuildTarget::Library => GoBuildTarget::Library,
+        BuildTarget::Wasm => GoBuildTarget::Wasm,
     };
     let bundle = match link_packages(&mut config, arguments.cache.cache_dir.as_deref(), target, &notice) {
         Ok(Some(bundle)) => bundle,
@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &FilterBuild) -> Result<(), Failure> {
     let time_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     if arguments.json {
         let Bundle { record, is_fresh, .. } = &bundle;
-        let document = Document {
+        let document = FilterBuildReport {
             library,
             bytes: record.library_bytes,
             is_fresh: *is_fresh,
@@ -107,7 +107,7 @@ fn text_of(bundle: &Bundle, library: &Path, time_ms: u64) -> String {
     )
 }
 
-fn show_problems(arguments: &FilterBuild, problems: &[Problem], sources: &[SourceText]) -> Failure {
+fn show_problems(arguments: &FilterBuild, problems: &[Problem], sources: &[SourceText]) -> CommandError {
     if arguments.json {
         if let Err(error) = print(&format!("{}\n", to_json(problems, &[]))) {
             return error.into();
@@ -115,5 +115,5 @@ fn show_problems(arguments: &FilterBuild, problems: &[Problem], sources: &[Sourc
     } else {
         print_error(&render(problems, sources, colour_of(&stderr())));
     }
-    Failure::Shown
+    CommandError::Shown
 }

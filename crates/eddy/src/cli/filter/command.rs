@@ -7,14 +7,14 @@ use eddy_config::render;
 use super::{build, new, test};
 use crate::bundle::BundleFailure;
 use crate::cli::arguments::FilterCommand;
-use crate::cli::start::Failure;
+use crate::cli::start::CommandError;
 use crate::terminal::{colour_of, print_error};
 
 /// Runs one of the commands.
 ///
 /// # Errors
 /// When the input is wrong, or a build or a test fails.
-pub(in crate::cli) fn run(command: &FilterCommand) -> Result<(), Failure> {
+pub(in crate::cli) fn run(command: &FilterCommand) -> Result<(), CommandError> {
     match command {
         FilterCommand::New(arguments) => new::run(arguments),
         FilterCommand::Build(arguments) => build::run(arguments),
@@ -28,7 +28,7 @@ pub(in crate::cli) fn say_linking() {
 }
 
 /// Shows what is in the way of something that is not about a configuration.
-pub(super) fn show(failure: &BundleFailure) -> Failure {
+pub(super) fn show(failure: &BundleFailure) -> CommandError {
     match failure {
         BundleFailure::Code { problems, sources } => {
             print_error(&render(problems, sources, colour_of(&stderr())));
@@ -38,5 +38,5 @@ pub(super) fn show(failure: &BundleFailure) -> Failure {
             print_error(&format!("eddy: {message}\n{hint}"));
         }
     }
-    Failure::Shown
+    CommandError::Shown
 }

@@ -8,17 +8,17 @@ use anyhow::{Context, bail};
 
 use super::command::show;
 use super::name::FilterName;
-use super::template::{Place, files_of};
+use super::template::{TemplateContext, files_of};
 use crate::bundle::{Cache, Kits};
 use crate::cli::arguments::{FilterNew, Language};
-use crate::cli::start::Failure;
+use crate::cli::start::CommandError;
 use crate::terminal::print;
 
 /// Writes the files of a project.
 ///
 /// # Errors
 /// When the name or the folder will not do.
-pub(super) fn run(arguments: &FilterNew) -> Result<(), Failure> {
+pub(super) fn run(arguments: &FilterNew) -> Result<(), CommandError> {
     let name = FilterName::parse(&arguments.name)?;
     let folder = arguments.dir.clone().unwrap_or_else(|| PathBuf::from(name.text()));
     let kit = match arguments.lang {
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &FilterNew) -> Result<(), Failure> {
         None => PathBuf::new(),
     };
     check_free(&folder)?;
-    for (path, text) in files_of(arguments.lang, &Place { name: &name, kit: &kit }) {
+    for (path, text) in files_of(arguments.lang, &TemplateContext { name: &name, kit: &kit }) {
         write_new(&folder.join(path), &text)
             .with_context(|| format!("cannot write \"{}\"", folder.join(path).display()))?;
     }

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::start::Failure;
-use crate::filter_test::{Rehearsal, Verdict};
+use crate::cli::start::CommandError;
+use crate::filter_test::{Rehearsal, SpecTestResult};
 use crate::terminal::print;
 
 /// The specs of a folder, in the order of their names.
@@ -29,14 +29,14 @@ pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// When one fails, or there is none.
-pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), Failure> {
+pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), CommandError> {
     let only: Vec<String> = only.iter().map(|text| text.to_string_lossy().into_owned()).collect();
     let (mut passed, mut failed) = (0_usize, 0_usize);
     for path in specs {
-        let mut told = |verdict: &Verdict| {
+        let mut told = |verdict: &SpecTestResult| {
             match verdict {
-                Verdict::Passed { .. } => passed += 1,
-                Verdict::Failed { .. } | Verdict::Broken { .. } => failed += 1,
+                SpecTestResult::Passed { .. } => passed += 1,
+                SpecTestResult::Failed { .. } | SpecTestResult::Broken { .. } => failed += 1,
             }
             print(&text_of(path, verdict))
         };
@@ -46,19 +46,19 @@ pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), Failure> {
                     told(&verdict)?;
                 }
             }
-            Err(why) => told(&Verdict::Broken { why })?,
+            Err(why) => told(&SpecTestResult::Broken { why })?,
         }
     }
     let none = if passed + failed == 0 { "; there is no test to be run" } else { "" };
     print(&format!("{passed} passed, {failed} failed{none}\n"))?;
-    if failed == 0 && passed > 0 { Ok(()) } else { Err(Failure::Shown) }
+    if failed == 0 && passed > 0 { Ok(()) } else { Err(CommandError::Shown) }
 }
 
-fn text_of(path: &Path, verdict: &Verdict) -> String {
+fn text_of(path: &Path, verdict: &SpecTestResult) -> String {
     match verdict {
-        Verdict::Passed { test } => format!("ok      {test}\n"),
-        Verdict::Failed { test, why } => format!("FAILED  {test}\n        {}\n", indented(why)),
-        Verdict::Broken { why } => {
+        SpecTestResult::Passed { test } => format!("ok      {test}\n"),
+        SpecTestResult::Failed { test, why } => format!("FAILED  {test}\n        {}\n", indented(why)),
+        SpecTestResult::Broken { why } => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
             format!("BROKEN  {name}\n        {}\n", indented(why))
         }

@@ -7,7 +7,7 @@ use crate::bundle::{KIT, quoted};
 use crate::cli::arguments::Language;
 
 /// What the files depend on.
-pub(super) struct Place<'a> {
+pub(super) struct TemplateContext<'a> {
     pub(super) name: &'a FilterName,
     /// Where the kit lies, for a language that has one.
     pub(super) kit: &'a Path,
@@ -17,7 +17,7 @@ pub(super) struct Place<'a> {
 pub(super) type ProjectFile = (&'static str, String);
 
 /// The files of a project in a language.
-pub(super) fn files_of(lang: Language, place: &Place<'_>) -> Vec<ProjectFile> {
+pub(super) fn files_of(lang: Language, place: &TemplateContext<'_>) -> Vec<ProjectFile> {
     let texts: &[(&str, &str)] = match lang {
         Language::Go => &GO,
         Language::Lua => &LUA,
@@ -26,7 +26,7 @@ pub(super) fn files_of(lang: Language, place: &Place<'_>) -> Vec<ProjectFile> {
     texts.iter().map(|(path, text)| (*path, filled(text, place))).collect()
 }
 
-fn filled(text: &str, place: &Place<'_>) -> String {
+fn filled(text: &str, place: &TemplateContext<'_>) -> String {
     let kit_version = env!("CARGO_PKG_VERSION");
     text.replace("@NAME@", place.name.text())
         .replace("@PACKAGE@", &place.name.package())
@@ -69,7 +69,8 @@ mod tests {
     fn no_place_is_left_open() {
         let name = FilterName::parse("basic-auth").unwrap();
         for lang in [Language::Go, Language::Lua, Language::Rust] {
-            for (path, text) in files_of(lang, &Place { name: &name, kit: Path::new("/cache/a b") }) {
+            for (path, text) in files_of(lang, &TemplateContext { name: &name, kit: Path::new("/cache/a b") })
+            {
                 assert!(!text.contains('@'), "{path}: {text}");
                 assert!(text.ends_with('\n'), "{path}");
             }

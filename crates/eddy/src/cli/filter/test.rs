@@ -11,15 +11,17 @@ use anyhow::{Context, anyhow};
 
 use super::command::show;
 use super::specs;
-use crate::bundle::{BundleFailure, Cache, ENVOY, Go, KIT, Kits, Module, hashed, module_root, quoted, sums};
+use crate::bundle::{
+    BundleFailure, Cache, ENVOY, Go, GoModule, KIT, Kits, hashed, module_root, quoted, sums,
+};
 use crate::cli::arguments::FilterTest;
-use crate::cli::start::Failure;
+use crate::cli::start::CommandError;
 
 /// Runs the tests and shows what they say.
 ///
 /// # Errors
 /// When a test fails, or there is nothing to test.
-pub(super) fn run(arguments: &FilterTest) -> Result<(), Failure> {
+pub(super) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
     let folder = &arguments.dir;
     let folder = folder.canonicalize().with_context(|| format!("cannot use \"{}\"", folder.display()))?;
     let has_project = folder.join("Cargo.toml").is_file() || module_root(&folder).is_some();
@@ -52,12 +54,12 @@ pub(super) fn run(arguments: &FilterTest) -> Result<(), Failure> {
         )
         .into());
     };
-    if status.success() { Ok(()) } else { Err(Failure::Shown) }
+    if status.success() { Ok(()) } else { Err(CommandError::Shown) }
 }
 
 /// A go.mod that leads a module to the kits, if its own does not; what else it says is the same.
 fn manifest_of(root: &Path, go: &Go, kits: &Kits, cache: &Cache) -> Result<Option<PathBuf>, BundleFailure> {
-    let module = Module::read(go, root)?;
+    let module = GoModule::read(go, root)?;
     let needs =
         |kit: &str| module.requires.iter().any(|required| required == kit) && !module.has_replaced(kit);
     if !needs(KIT) && !needs(ENVOY) {
@@ -80,7 +82,7 @@ fn manifest_of(root: &Path, go: &Go, kits: &Kits, cache: &Cache) -> Result<Optio
     })
 }
 
-fn write_manifest(folder: &Path, module: Module, kits: &Kits, lines: &str) -> io::Result<PathBuf> {
+fn write_manifest(folder: &Path, module: GoModule, kits: &Kits, lines: &str) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let own = fs::read_to_string(module.folder.join("go.mod"))?;
     let manifest = folder.join("go.mod");

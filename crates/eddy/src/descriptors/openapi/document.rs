@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
-use eddy_protobuf::{HttpIndex, HttpIndexOptions, Names, Schema};
+use eddy_protobuf::{HttpIndex, HttpIndexOptions, JsonFieldNaming, Schema};
 use serde_json::{Map, Value, json};
 
 use super::operation::operation;
@@ -19,14 +19,14 @@ pub(crate) struct OpenApiOptions<'a> {
     /// Whether methods without a rule are told of.
     pub(crate) is_auto: bool,
     /// How fields are named.
-    pub(crate) names: Names,
+    pub(crate) names: JsonFieldNaming,
     pub(crate) title: &'a str,
     pub(crate) version: &'a str,
 }
 
 /// A document, and what could not be told in it.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct OpenApiOutput {
     /// JSON, with a line end behind it.
     pub(crate) document: String,
     /// Methods and why they are left out.
@@ -41,7 +41,7 @@ pub(crate) struct Told {
 /// # Spec
 /// [OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.1.html), schemas by the
 /// [JSON form of protobuf](https://protobuf.dev/programming-guides/json/)
-pub(crate) fn open_api(schema: Schema, options: &OpenApiOptions<'_>) -> Result<Told> {
+pub(crate) fn open_api(schema: Schema, options: &OpenApiOptions<'_>) -> Result<OpenApiOutput> {
     let schema = Arc::new(schema);
     let wanted = HttpIndexOptions {
         services: options.services.to_vec(),
@@ -89,7 +89,7 @@ pub(crate) fn open_api(schema: Schema, options: &OpenApiOptions<'_>) -> Result<T
     document.insert("paths".to_owned(), paths.into_value());
     document.insert("components".to_owned(), json!({"schemas": schemas.into_value()}));
     let document = serde_json::to_string_pretty(&Value::Object(document))? + "\n";
-    Ok(Told { document, left_out })
+    Ok(OpenApiOutput { document, left_out })
 }
 
 /// The full name of the service in the path of a method.

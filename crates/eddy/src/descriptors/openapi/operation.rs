@@ -1,15 +1,15 @@
 //! What one method does, as an operation.
 
-use eddy_protobuf::{Body, Field, HttpRoute};
+use eddy_protobuf::{FieldDescriptor, HttpBodyBinding, HttpRoute};
 use serde_json::{Map, Value, json};
 
 use super::document::service_of;
 use super::parameters::query_parameters;
-use super::paths::Place;
+use super::paths::RoutePath;
 use super::schemas::Schemas;
 
 /// The operation of a route.
-pub(super) fn operation(route: &HttpRoute, place: &Place, schemas: &mut Schemas<'_>) -> Value {
+pub(super) fn operation(route: &HttpRoute, place: &RoutePath, schemas: &mut Schemas<'_>) -> Value {
     let mut operation = Map::new();
     let service = service_of(&route.path);
     let method = route.path.rsplit('/').next().unwrap_or_default();
@@ -30,7 +30,7 @@ pub(super) fn operation(route: &HttpRoute, place: &Place, schemas: &mut Schemas<
 }
 
 /// Those of the path, then those of the query.
-fn parameters(route: &HttpRoute, place: &Place, schemas: &mut Schemas<'_>) -> Vec<Value> {
+fn parameters(route: &HttpRoute, place: &RoutePath, schemas: &mut Schemas<'_>) -> Vec<Value> {
     let mut parameters = Vec::new();
     for parameter in &place.parameters {
         let field = parameter.field.as_deref().and_then(|path| schemas.field_at(route.input, path));
@@ -50,9 +50,9 @@ fn parameters(route: &HttpRoute, place: &Place, schemas: &mut Schemas<'_>) -> Ve
 
 fn request_body(route: &HttpRoute, schemas: &mut Schemas<'_>) -> Option<Value> {
     let schema = match route.body {
-        Body::None => return None,
-        Body::Whole => schemas.of_message(route.input),
-        Body::Field(index) => schemas.of_field(schemas.field(route.input, index)?),
+        HttpBodyBinding::None => return None,
+        HttpBodyBinding::Whole => schemas.of_message(route.input),
+        HttpBodyBinding::Field(index) => schemas.of_field(schemas.field(route.input, index)?),
     };
     let content = if route.is_client_streaming {
         json!({JSON: {"schema": {"type": "array", "items": schema}}, LINES: {"schema": schema}})
@@ -63,7 +63,8 @@ fn request_body(route: &HttpRoute, schemas: &mut Schemas<'_>) -> Option<Value> {
 }
 
 fn response(route: &HttpRoute, schemas: &mut Schemas<'_>) -> Value {
-    let field: Option<&Field> = route.response_body.and_then(|index| schemas.field(route.output, index));
+    let field: Option<&FieldDescriptor> =
+        route.response_body.and_then(|index| schemas.field(route.output, index));
     let schema = match field {
         Some(field) => schemas.of_field(field),
         None => schemas.of_message(route.output),

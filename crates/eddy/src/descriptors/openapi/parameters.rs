@@ -1,6 +1,6 @@
 //! Fields that stand in the query.
 
-use eddy_protobuf::{Body, HttpRoute, Label, MessageId};
+use eddy_protobuf::{HttpBodyBinding, HttpRoute, Label, MessageId};
 use serde_json::{Value, json};
 
 use super::schemas::Schemas;
@@ -8,14 +8,14 @@ use super::schemas::Schemas;
 /// Appends the parameters of the query: fields that neither path nor body tells.
 pub(super) fn query_parameters(route: &HttpRoute, schemas: &mut Schemas<'_>, out: &mut Vec<Value>) {
     // With the whole message as the body there is nothing left for a query.
-    if route.body == Body::Whole {
+    if route.body == HttpBodyBinding::Whole {
         return;
     }
-    let mut walk = Walk { route, schemas, out, open: Vec::new() };
+    let mut walk = QueryParameterCollector { route, schemas, out, open: Vec::new() };
     walk.message(route.input, "", "");
 }
 
-struct Walk<'r, 's, 'o> {
+struct QueryParameterCollector<'r, 's, 'o> {
     route: &'r HttpRoute,
     schemas: &'r mut Schemas<'s>,
     out: &'o mut Vec<Value>,
@@ -23,7 +23,7 @@ struct Walk<'r, 's, 'o> {
     open: Vec<MessageId>,
 }
 
-impl Walk<'_, '_, '_> {
+impl QueryParameterCollector<'_, '_, '_> {
     /// Appends the fields of a message; the prefixes are its own names, as declared and as they are told.
     fn message(&mut self, id: MessageId, declared: &str, told: &str) {
         if self.open.contains(&id) {
@@ -33,7 +33,7 @@ impl Walk<'_, '_, '_> {
         let message = self.schemas.schema().message(id);
         for (index, field) in message.fields().iter().enumerate() {
             let is_body = declared.is_empty()
-                && matches!(self.route.body, Body::Field(body) if usize::from(body) == index);
+                && matches!(self.route.body, HttpBodyBinding::Field(body) if usize::from(body) == index);
             let declared = format!("{declared}{}", field.name());
             if is_body || field.label() == Label::Map || self.route.path_fields().any(|path| path == declared)
             {
@@ -53,7 +53,7 @@ impl Walk<'_, '_, '_> {
         self.open.pop();
     }
 
-    fn parameter(&mut self, name: &str, field: &eddy_protobuf::Field) {
+    fn parameter(&mut self, name: &str, field: &eddy_protobuf::FieldDescriptor) {
         let one = self.schemas.of_text(field);
         let schema =
             if field.label() == Label::Repeated { json!({"type": "array", "items": one}) } else { one };

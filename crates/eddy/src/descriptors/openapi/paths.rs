@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 /// Paths by their shape: two that differ in the names of their parameters alone are one.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, PathItem>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct PathItem {
     /// The path with its parameters.
     path: String,
     names: Vec<String>,
@@ -21,7 +21,7 @@ struct Known {
 
 /// Where a route is told of.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct RoutePath {
     shape: String,
     /// Its parameters, in their order.
     pub(super) parameters: Vec<PathParameter>,
@@ -39,7 +39,7 @@ pub(super) struct PathParameter {
 
 impl Paths {
     /// Where a route is told of: parameters are named as by the first route of the shape.
-    pub(super) fn place(&mut self, route: &HttpRoute) -> Place {
+    pub(super) fn place(&mut self, route: &HttpRoute) -> RoutePath {
         let template = route.path_parts();
         let (mut shape, mut path) = (String::new(), String::new());
         let (mut parameters, mut names) = (Vec::new(), Vec::new());
@@ -73,16 +73,19 @@ impl Paths {
             path.push(':');
             path.push_str(verb);
         }
-        let known =
-            self.known.entry(shape.clone()).or_insert_with(|| Known { path, names, operations: Map::new() });
+        let known = self.known.entry(shape.clone()).or_insert_with(|| PathItem {
+            path,
+            names,
+            operations: Map::new(),
+        });
         for (parameter, name) in parameters.iter_mut().zip(&known.names) {
             parameter.name.clone_from(name);
         }
-        Place { shape, parameters }
+        RoutePath { shape, parameters }
     }
 
     /// Adds what a method of HTTP does at a place.
-    pub(super) fn add(&mut self, place: Place, verb: String, operation: Value) {
+    pub(super) fn add(&mut self, place: RoutePath, verb: String, operation: Value) {
         if let Some(known) = self.known.get_mut(&place.shape) {
             known.operations.insert(verb, operation);
         }

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use eddy_protobuf::{EnumId, Field, Kind, Label, MessageId, Names, Schema};
+use eddy_protobuf::{EnumId, FieldDescriptor, FieldType, JsonFieldNaming, Label, MessageId, Schema};
 use serde_json::{Map, Value, json};
 
 /// Schemas that are referred to, made as they are.
 #[derive(Debug)]
 pub(super) struct Schemas<'s> {
     schema: &'s Schema,
-    names: Names,
+    names: JsonFieldNaming,
     made: BTreeMap<String, Value>,
     operations: BTreeMap<String, u32>,
 }
 
 impl<'s> Schemas<'s> {
-    pub(super) fn new(schema: &'s Schema, names: Names) -> Self {
+    pub(super) fn new(schema: &'s Schema, names: JsonFieldNaming) -> Self {
         Self { schema, names, made: BTreeMap::new(), operations: BTreeMap::new() }
     }
 
@@ -36,20 +36,20 @@ impl<'s> Schemas<'s> {
     }
 
     /// What a field is called.
-    pub(super) fn name_of(&self, field: &'s Field) -> &'s str {
+    pub(super) fn name_of(&self, field: &'s FieldDescriptor) -> &'s str {
         match self.names {
-            Names::Json => field.json_name(),
-            Names::Declared => field.name(),
+            JsonFieldNaming::Json => field.json_name(),
+            JsonFieldNaming::Declared => field.name(),
         }
     }
 
     /// The field of a message with this index.
-    pub(super) fn field(&self, message: MessageId, index: u16) -> Option<&'s Field> {
+    pub(super) fn field(&self, message: MessageId, index: u16) -> Option<&'s FieldDescriptor> {
         self.schema.message(message).fields().get(usize::from(index))
     }
 
     /// The field at the end of a path as declared, `a.b`.
-    pub(super) fn field_at(&self, message: MessageId, path: &str) -> Option<&'s Field> {
+    pub(super) fn field_at(&self, message: MessageId, path: &str) -> Option<&'s FieldDescriptor> {
         let mut message = Some(message);
         let mut found = None;
         for name in path.split('.') {
@@ -61,7 +61,7 @@ impl<'s> Schemas<'s> {
     }
 
     /// A field as it stands in the JSON of its message.
-    pub(super) fn of_field(&mut self, field: &Field) -> Value {
+    pub(super) fn of_field(&mut self, field: &FieldDescriptor) -> Value {
         match field.label() {
             Label::Singular => self.of_kind(field.kind()),
             Label::Repeated => json!({"type": "array", "items": self.of_kind(field.kind())}),
@@ -75,7 +75,7 @@ impl<'s> Schemas<'s> {
     }
 
     /// One value of a field as path and query tell it.
-    pub(super) fn of_text(&mut self, field: &Field) -> Value {
+    pub(super) fn of_text(&mut self, field: &FieldDescriptor) -> Value {
         let wrapped = field.kind().message().and_then(|id| wrapped(self.schema, id));
         self.of_kind(wrapped.unwrap_or_else(|| field.kind()))
     }
@@ -123,7 +123,7 @@ impl<'s> Schemas<'s> {
     }
 
     /// Whether a message can be told in a query: it is one text in JSON, or one value.
-    pub(super) fn is_told_by_text(&self, field: &Field) -> bool {
+    pub(super) fn is_told_by_text(&self, field: &FieldDescriptor) -> bool {
         let texts = ["google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"];
         field.kind().message().is_some_and(|id| {
             wrapped(self.schema, id).is_some() || texts.contains(&self.schema.message(id).name())
@@ -165,22 +165,28 @@ impl<'s> Schemas<'s> {
         each.map(|members| format!("At most one of: {}.", members.join(", "))).collect()
     }
 
-    fn of_kind(&mut self, kind: Kind) -> Value {
+    fn of_kind(&mut self, kind: FieldType) -> Value {
         match kind {
-            Kind::Double | Kind::Float => {
-                let format = if kind == Kind::Double { "double" } else { "float" };
+            FieldType::Double | FieldType::Float => {
+                let format = if kind == FieldType::Double { "double" } else { "float" };
                 let words = json!({"type": "string", "enum": ["NaN", "Infinity", "-Infinity"]});
                 json!({"oneOf": [{"type": "number", "format": format}, words]})
             }
-            Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => json!({"type": "string", "format": "int64"}),
-            Kind::Uint64 | Kind::Fixed64 => json!({"type": "string", "format": "uint64"}),
-            Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => json!({"type": "integer", "format": "int32"}),
-            Kind::Uint32 | Kind::Fixed32 => json!({"type": "integer", "format": "uint32", "minimum": 0}),
-            Kind::Bool => json!({"type": "boolean"}),
-            Kind::String => json!({"type": "string"}),
-            Kind::Bytes => json!({"type": "string", "contentEncoding": "base64"}),
-            Kind::Enum(id) => self.of_enum(id),
-            Kind::Message(id) | Kind::Group(id) => self.of_message(id),
+            FieldType::Int64 | FieldType::Sint64 | FieldType::Sfixed64 => {
+                json!({"type": "string", "format": "int64"})
+            }
+            FieldType::Uint64 | FieldType::Fixed64 => json!({"type": "string", "format": "uint64"}),
+            FieldType::Int32 | FieldType::Sint32 | FieldType::Sfixed32 => {
+                json!({"type": "integer", "format": "int32"})
+            }
+            FieldType::Uint32 | FieldType::Fixed32 => {
+                json!({"type": "integer", "format": "uint32", "minimum": 0})
+            }
+            FieldType::Bool => json!({"type": "boolean"}),
+            FieldType::String => json!({"type": "string"}),
+            FieldType::Bytes => json!({"type": "string", "contentEncoding": "base64"}),
+            FieldType::Enum(id) => self.of_enum(id),
+            FieldType::Message(id) | FieldType::Group(id) => self.of_message(id),
         }
     }
 
@@ -203,7 +209,7 @@ fn reference(name: &str) -> Value {
 }
 
 /// The type in a message such as `google.protobuf.Int32Value`.
-fn wrapped(schema: &Schema, id: MessageId) -> Option<Kind> {
+fn wrapped(schema: &Schema, id: MessageId) -> Option<FieldType> {
     let message = schema.message(id);
     let name = message.name().strip_prefix("google.protobuf.")?;
     let is_wrapper = WRAPPERS.contains(&name);

@@ -1,11 +1,11 @@
-use eddy_protobuf::{Names, Schema};
+use eddy_protobuf::{JsonFieldNaming, Schema};
 use serde_json::Value;
 
 use super::{OpenApiOptions, open_api};
 
 const LIBRARY: &[u8] = include_bytes!("../../../../../examples/transcoding/library.binpb");
 
-fn told(is_auto: bool, names: Names, services: &[String]) -> anyhow::Result<Value> {
+fn told(is_auto: bool, names: JsonFieldNaming, services: &[String]) -> anyhow::Result<Value> {
     let schema = Schema::from_descriptors(LIBRARY)?;
     let told = open_api(schema, &OpenApiOptions { services, is_auto, names, title: "t", version: "1" })?;
     // One of the methods is for a method of HTTP that OpenAPI does not have.
@@ -15,7 +15,7 @@ fn told(is_auto: bool, names: Names, services: &[String]) -> anyhow::Result<Valu
 
 #[test]
 fn what_the_path_and_the_body_tell_is_not_in_the_query() {
-    let document = told(false, Names::Json, &[]).unwrap();
+    let document = told(false, JsonFieldNaming::Json, &[]).unwrap();
     let names = |operation: &Value| {
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         let text = |parameter: &Value| {
@@ -44,17 +44,17 @@ fn what_the_path_and_the_body_tell_is_not_in_the_query() {
 #[test]
 fn methods_without_a_rule_are_told_of_where_they_are_wanted() {
     let path = "/library.v1.Library/GetShelf";
-    assert!(told(false, Names::Json, &[]).unwrap()["paths"][path].is_null());
+    assert!(told(false, JsonFieldNaming::Json, &[]).unwrap()["paths"][path].is_null());
     // A method with a rule has no other way.
-    assert!(told(true, Names::Json, &[]).unwrap()["paths"][path].is_null());
-    let error = told(false, Names::Json, &["library.v1.Shop".to_owned()]).unwrap_err();
+    assert!(told(true, JsonFieldNaming::Json, &[]).unwrap()["paths"][path].is_null());
+    let error = told(false, JsonFieldNaming::Json, &["library.v1.Shop".to_owned()]).unwrap_err();
     assert!(error.to_string().contains("library.v1.Shop"), "{error}");
 }
 
 #[test]
 fn fields_have_the_names_that_they_are_written_with() {
-    let json = told(false, Names::Json, &[]).unwrap().to_string();
-    let declared = told(false, Names::Declared, &[]).unwrap().to_string();
+    let json = told(false, JsonFieldNaming::Json, &[]).unwrap().to_string();
+    let declared = told(false, JsonFieldNaming::Declared, &[]).unwrap().to_string();
     assert!(json.contains("\"pageSize\"") && !json.contains("\"page_size\""), "{json}");
     assert!(declared.contains("\"page_size\"") && !declared.contains("\"pageSize\""), "{declared}");
 }

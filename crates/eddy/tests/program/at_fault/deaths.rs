@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use super::origin::{Origin, send};
+use super::origin::{RecordingOrigin, send};
 use super::size;
 use crate::filters::faults;
-use crate::support::{Directory, Eddy, Launch, try_get};
+use crate::support::{Directory, EddyProcess, Launch, try_get};
 
 const WAYS: [&str; 3] = ["crash", "abort", "exit"];
 const OTHERS: u64 = 3;
@@ -18,7 +18,7 @@ const CHILDHOOD: Duration = Duration::from_millis(1100);
 fn a_death_costs_what_was_under_way_and_refuses_nobody() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
-    let origin = Origin::start();
+    let origin = RecordingOrigin::start();
     let filter = |way| {
         format!("  {way}: {{native: {{filter: {way}, library: '{}'}}, disabled: true}}\n", library.display())
     };
@@ -41,7 +41,7 @@ routes:
         WAYS.map(rule).concat(),
         origin.address
     );
-    let mut eddy = Eddy::launch(&text, Launch::default());
+    let mut eddy = EddyProcess::launch(&text, Launch::default());
     let address = eddy.address();
     let (is_over, served, failed) =
         (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));

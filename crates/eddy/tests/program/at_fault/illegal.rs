@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::kits;
-use super::origin::{Origin, send};
-use crate::support::{Directory, Eddy, Launch};
+use super::origin::{RecordingOrigin, send};
+use crate::support::{Directory, EddyProcess, Launch};
 
 const REQUEST: u32 = 0;
 const RESPONSE: u32 = 3;
@@ -168,7 +168,7 @@ fn of_kits() -> Vec<String> {
 
 /// Tries changes through the filter `illegal` of a library, while others are served by it.
 fn try_all(kind: &str, library: &Path, changes: &[String]) {
-    let (origin, quiet) = (Origin::start(), Origin::start());
+    let (origin, quiet) = (RecordingOrigin::start(), RecordingOrigin::start());
     let text = format!(
         "\
 workers: 2
@@ -182,7 +182,7 @@ clusters: {{c: {{endpoints: ['{}']}}, quiet: {{endpoints: ['{}']}}}}
         origin.address,
         quiet.address,
     );
-    let eddy = Eddy::launch(&text, Launch::default());
+    let eddy = EddyProcess::launch(&text, Launch::default());
     let (address, before) = (eddy.address(), eddy.gateway());
     let is_over = Arc::new(AtomicBool::new(false));
     let served = Arc::new(AtomicU64::new(0));

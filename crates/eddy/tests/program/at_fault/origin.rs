@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use crate::support::DEADLINE;
 
 /// An origin that answers every request with a body and trailers.
-pub(super) struct Origin {
+pub(super) struct RecordingOrigin {
     pub(super) address: SocketAddr,
     seen: Arc<Mutex<Vec<u8>>>,
 }
 
-impl Origin {
+impl RecordingOrigin {
     pub(super) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -70,14 +70,14 @@ fn end_of(bytes: &[u8]) -> Option<usize> {
 
 /// What came back: all of it, and whether that is a whole answer.
 #[derive(Debug)]
-pub(super) struct Came {
+pub(super) struct RawClientResponse {
     pub(super) status: u16,
     pub(super) text: String,
     pub(super) is_whole: bool,
 }
 
 /// Sends a request, which must ask for the connection's end, and reads to the end.
-pub(super) fn send(address: SocketAddr, request: &str) -> Came {
+pub(super) fn send(address: SocketAddr, request: &str) -> RawClientResponse {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
     // Who is answered early may find the connection closed.
@@ -98,5 +98,5 @@ pub(super) fn send(address: SocketAddr, request: &str) -> Came {
             length == Some(body.len())
         }
     });
-    Came { status, text, is_whole }
+    RawClientResponse { status, text, is_whole }
 }

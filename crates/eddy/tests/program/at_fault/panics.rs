@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rustix::process::Signal;
 
-use super::origin::{Origin, send};
+use super::origin::{RecordingOrigin, send};
 use super::size;
-use crate::support::{Directory, Eddy, Launch};
+use crate::support::{Directory, EddyProcess, Launch};
 
 /// Builds the library; nothing where there is no Go, which skips the test.
 fn library(directory: &Directory) -> Option<PathBuf> {
@@ -27,7 +27,7 @@ fn library(directory: &Directory) -> Option<PathBuf> {
     Some(library)
 }
 
-fn config(library: &Path, origin: &Origin, settings: &str) -> String {
+fn config(library: &Path, origin: &RecordingOrigin, settings: &str) -> String {
     let (library, origin) = (library.display(), origin.address);
     format!(
         "\
@@ -54,8 +54,8 @@ fn request(path: &str) -> String {
 fn a_panic_in_any_hook_harms_nobody_else() {
     let libraries = Directory::new();
     let Some(library) = library(&libraries) else { return };
-    let origin = Origin::start();
-    let mut eddy = Eddy::launch(&config(&library, &origin, ""), Launch::default());
+    let origin = RecordingOrigin::start();
+    let mut eddy = EddyProcess::launch(&config(&library, &origin, ""), Launch::default());
     let (address, before) = (eddy.address(), eddy.gateway());
     let is_over = Arc::new(AtomicBool::new(false));
     let served = Arc::new(AtomicU64::new(0));
@@ -116,7 +116,7 @@ fn a_panic_in_any_hook_harms_nobody_else() {
 fn the_end_of_a_filters_own_goroutine_is_an_answer() {
     let libraries = Directory::new();
     let Some(library) = library(&libraries) else { return };
-    let origin = Origin::start();
+    let origin = RecordingOrigin::start();
     for (path, settings) in [("/go", ""), ("/fine", "blocking: true, ")] {
         let text = format!(
             "\
@@ -129,7 +129,7 @@ clusters: {{c: {{endpoints: ['{}']}}}}
             library.display(),
             origin.address
         );
-        let mut eddy = Eddy::launch(&text, Launch::default());
+        let mut eddy = EddyProcess::launch(&text, Launch::default());
         let before = eddy.gateway();
         for _ in 0..100 {
             let came = send(eddy.address(), &request(path));

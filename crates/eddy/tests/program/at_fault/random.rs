@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use super::kits;
-use crate::support::{DEADLINE, Eddy, Launch, get};
+use crate::support::{DEADLINE, EddyProcess, Launch, get};
 
 const WORKERS: usize = 4;
 const CLIENTS: u64 = 12;
@@ -22,7 +22,7 @@ const WORD_BYTES: usize = 22;
 
 /// What clients and the origin saw.
 #[derive(Debug, Default)]
-struct Tally {
+struct RandomRunCounts {
     requests: AtomicU64,
     /// Clients that left before their answer was whole.
     resets: AtomicU64,
@@ -80,7 +80,7 @@ fn end_of(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// An origin that answers each request with its word, in bodies of all kinds.
-fn start_origin(tally: &Arc<Tally>) -> SocketAddr {
+fn start_origin(tally: &Arc<RandomRunCounts>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let tally = Arc::clone(tally);
@@ -93,7 +93,7 @@ fn start_origin(tally: &Arc<Tally>) -> SocketAddr {
     address
 }
 
-fn serve(mut link: TcpStream, tally: &Tally) {
+fn serve(mut link: TcpStream, tally: &RandomRunCounts) {
     let mut held = Vec::new();
     let mut bytes = [0; 16 * 1024];
     while let Ok(count @ 1..) = link.read(&mut bytes) {
@@ -121,7 +121,7 @@ fn serve(mut link: TcpStream, tally: &Tally) {
 }
 
 /// Asks so often, and often leaves.
-fn ask(address: SocketAddr, seed: u64, rounds: u64, tally: &Tally) {
+fn ask(address: SocketAddr, seed: u64, rounds: u64, tally: &RandomRunCounts) {
     let mut draws = Draws(seed);
     let mut kept: Option<TcpStream> = None;
     for _ in 0..rounds {
@@ -228,10 +228,10 @@ fn seed() -> u64 {
 
 #[test]
 fn among_workers_nobody_sees_what_is_another_s() {
-    let tally = Arc::new(Tally::default());
+    let tally = Arc::new(RandomRunCounts::default());
     let origin = start_origin(&tally);
     let go = kits::in_go();
-    let mut eddy = Eddy::launch(&config(go.as_deref(), &kits::in_rust(), origin), Launch::default());
+    let mut eddy = EddyProcess::launch(&config(go.as_deref(), &kits::in_rust(), origin), Launch::default());
     let (address, admin, gateway) = (eddy.address(), eddy.admin(), eddy.gateway());
     let rounds = super::size(2000, 40_000) as u64;
     std::thread::scope(|scope| {

@@ -33,7 +33,7 @@ pub(crate) struct Launch {
 
 /// An `eddy run`; all its processes end with it.
 #[derive(Debug)]
-pub(crate) struct Eddy {
+pub(crate) struct EddyProcess {
     process: Child,
     is_waited_for: bool,
     records: Receiver<Value>,
@@ -41,7 +41,7 @@ pub(crate) struct Eddy {
     directory: Directory,
 }
 
-impl Eddy {
+impl EddyProcess {
     /// Starts with a configuration and waits until it is ready.
     pub(crate) fn start(config: &str) -> Self {
         Self::launch(config, Launch::default())
@@ -231,7 +231,7 @@ impl Eddy {
     }
 }
 
-impl Drop for Eddy {
+impl Drop for EddyProcess {
     fn drop(&mut self) {
         // The group was made for this one. Once the process is waited for, the number may be another's.
         if !self.is_waited_for {

@@ -6,7 +6,7 @@ mod eddy;
 
 pub(crate) use client::{exchange, get, get_with, try_get};
 pub(crate) use directory::Directory;
-pub(crate) use eddy::{Eddy, Launch, binary, command_to_end, run_to_end};
+pub(crate) use eddy::{EddyProcess, Launch, binary, command_to_end, run_to_end};
 
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ pub struct BasicAuth {
 /// The one user.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct BasicAuthFilterConfig {
     /// Can't have a colon.
     username: String,
     password: String,
@@ -27,13 +27,13 @@ pub struct Config {
 }
 
 impl Filter for BasicAuth {
-    type Config = Config;
+    type Config = BasicAuthFilterConfig;
     type State = ();
 
     const INTEREST: Interest = Interest::of(&[Phase::RequestHead]);
 
-    fn new(config: Config, _: &Context) -> Result<Self, String> {
-        let Config { username, password, realm } = config;
+    fn new(config: BasicAuthFilterConfig, _: &Context) -> Result<Self, String> {
+        let BasicAuthFilterConfig { username, password, realm } = config;
         if username.contains(':') {
             return Err("key \"username\": can't have a colon".to_owned());
         }

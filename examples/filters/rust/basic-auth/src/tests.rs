@@ -1,6 +1,6 @@
 //! Who passes and who doesn't.
 
-use eddy_sdk::test::{Chain, Configured, Library, Outcome, Request, Response};
+use eddy_sdk::test::{Chain, ChainOutcome, Configured, Library, Request, Response};
 
 use super::{Filters, base64, is_equal};
 
@@ -10,7 +10,7 @@ fn filter(config: &str) -> Result<Configured, String> {
     Library::of::<Filters>().filter("basic-auth", config)
 }
 
-fn send(filter: &Configured, values: &[&str]) -> Outcome {
+fn send(filter: &Configured, values: &[&str]) -> ChainOutcome {
     let request =
         values.iter().fold(Request::get("/"), |request, value| request.field("Authorization", value));
     Chain::new().then(filter).send(request, |_| Response::new(200))

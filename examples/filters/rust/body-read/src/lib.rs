@@ -13,36 +13,36 @@ pub struct BodyRead {
 /// What to look for.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Config {
+pub struct BodyReadConfig {
     /// The number of the byte.
     byte: u8,
 }
 
 /// What was found so far.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ByteCount {
     bytes: u64,
 }
 
-impl Default for Config {
+impl Default for BodyReadConfig {
     fn default() -> Self {
         Self { byte: b'\n' }
     }
 }
 
 impl Filter for BodyRead {
-    type Config = Option<Config>;
-    type State = Found;
+    type Config = Option<BodyReadConfig>;
+    type State = ByteCount;
 
     const INTEREST: Interest = Interest::of(&[Phase::ResponseBody]);
     // The length that the endpoint said stays true, so eddy need not send the body in chunks.
     const ONLY_READS_BODIES: bool = true;
 
-    fn new(config: Option<Config>, _: &Context) -> Result<Self, String> {
+    fn new(config: Option<BodyReadConfig>, _: &Context) -> Result<Self, String> {
         Ok(Self { byte: config.unwrap_or_default().byte })
     }
 
-    fn response_body(&self, x: &mut Exchange<'_, Found>) -> Result<Verdict, Fault> {
+    fn response_body(&self, x: &mut Exchange<'_, ByteCount>) -> Result<Verdict, Fault> {
         let found = x.body().iter().filter(|byte| **byte == self.byte).count();
         x.state().bytes += found as u64;
         if x.is_end() {

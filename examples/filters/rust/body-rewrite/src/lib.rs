@@ -14,7 +14,7 @@ pub struct BodyRewrite {
 /// What becomes what.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct BodyRewriteConfig {
     /// At least one byte, at most 1,024.
     find: String,
     replace: String,
@@ -22,18 +22,18 @@ pub struct Config {
 
 /// The end of the last piece, which may be the beginning of what is looked for.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct RewriteTail {
     bytes: Vec<u8>,
 }
 
 impl Filter for BodyRewrite {
-    type Config = Config;
-    type State = Held;
+    type Config = BodyRewriteConfig;
+    type State = RewriteTail;
 
     const INTEREST: Interest =
         Interest::of(&[Phase::RequestHead, Phase::RequestBody, Phase::ResponseHead, Phase::ResponseBody]);
 
-    fn new(config: Config, _: &Context) -> Result<Self, String> {
+    fn new(config: BodyRewriteConfig, _: &Context) -> Result<Self, String> {
         if config.find.is_empty() || config.find.len() > FIND_BYTES_MAX {
             return Err(format!("key \"find\": has 1 to {FIND_BYTES_MAX} bytes"));
         }
@@ -41,18 +41,18 @@ impl Filter for BodyRewrite {
     }
 
     /// A request is collected: the endpoint gets it whole, with a length.
-    fn request_head(&self, _: &mut Exchange<'_, Held>) -> Result<Verdict, Fault> {
+    fn request_head(&self, _: &mut Exchange<'_, RewriteTail>) -> Result<Verdict, Fault> {
         Ok(Verdict::Buffer)
     }
 
-    fn request_body(&self, x: &mut Exchange<'_, Held>) -> Result<Verdict, Fault> {
+    fn request_body(&self, x: &mut Exchange<'_, RewriteTail>) -> Result<Verdict, Fault> {
         let (body, _) = self.rewrite(x.body(), Rest::Send);
         x.set_body(body)?;
         Ok(Verdict::Continue)
     }
 
     /// A response streams: it may have no end.
-    fn response_head(&self, x: &mut Exchange<'_, Held>) -> Result<Verdict, Fault> {
+    fn response_head(&self, x: &mut Exchange<'_, RewriteTail>) -> Result<Verdict, Fault> {
         // A digest of the old body would be wrong.
         x.remove(FieldId::ETAG)?;
         x.remove("digest")?;
@@ -60,7 +60,7 @@ impl Filter for BodyRewrite {
         Ok(Verdict::Continue)
     }
 
-    fn response_body(&self, x: &mut Exchange<'_, Held>) -> Result<Verdict, Fault> {
+    fn response_body(&self, x: &mut Exchange<'_, RewriteTail>) -> Result<Verdict, Fault> {
         let mut text = std::mem::take(&mut x.state().bytes);
         text.extend_from_slice(x.body());
         let (body, held) = self.rewrite(&text, if x.is_end() { Rest::Send } else { Rest::Hold });

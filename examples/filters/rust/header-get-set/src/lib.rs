@@ -11,15 +11,15 @@ pub struct HeaderGetSet;
 /// There is nothing to configure.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {}
+pub struct HeaderGetSetConfig {}
 
 impl Filter for HeaderGetSet {
-    type Config = Option<Config>;
+    type Config = Option<HeaderGetSetConfig>;
     type State = ();
 
     const INTEREST: Interest = Interest::of(&[Phase::RequestHead, Phase::ResponseHead]);
 
-    fn new(_: Option<Config>, _: &Context) -> Result<Self, String> {
+    fn new(_: Option<HeaderGetSetConfig>, _: &Context) -> Result<Self, String> {
         Ok(Self)
     }
 

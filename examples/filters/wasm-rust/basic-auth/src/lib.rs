@@ -9,13 +9,13 @@ use serde::Deserialize;
 
 proxy_wasm::main! {{
     proxy_wasm::set_log_level(LogLevel::Info);
-    proxy_wasm::set_root_context(|_| Box::new(Root::default()));
+    proxy_wasm::set_root_context(|_| Box::new(BasicAuthRoot::default()));
 }}
 
 /// The one user.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+struct WasmBasicAuthConfig {
     username: String,
     password: String,
     #[serde(default = "default_realm")]
@@ -35,16 +35,16 @@ struct Login {
 }
 
 #[derive(Default)]
-struct Root {
+struct BasicAuthRoot {
     login: Rc<Login>,
 }
 
-impl Context for Root {}
+impl Context for BasicAuthRoot {}
 
-impl RootContext for Root {
+impl RootContext for BasicAuthRoot {
     fn on_configure(&mut self, _: usize) -> bool {
         let bytes = self.get_plugin_configuration().unwrap_or_default();
-        let config: Config = match serde_json::from_slice(&bytes) {
+        let config: WasmBasicAuthConfig = match serde_json::from_slice(&bytes) {
             Ok(config) => config,
             Err(error) => {
                 log::error!("config: {error}");
@@ -69,17 +69,17 @@ impl RootContext for Root {
     }
 
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
-        Some(Box::new(Exchange { login: Rc::clone(&self.login) }))
+        Some(Box::new(BasicAuthContext { login: Rc::clone(&self.login) }))
     }
 }
 
-struct Exchange {
+struct BasicAuthContext {
     login: Rc<Login>,
 }
 
-impl Context for Exchange {}
+impl Context for BasicAuthContext {}
 
-impl HttpContext for Exchange {
+impl HttpContext for BasicAuthContext {
     fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
         let sent = self.get_http_request_header("authorization").unwrap_or_default();
         if is_same(sent.as_bytes(), self.login.credentials.as_bytes()) {
@@ -103,7 +103,8 @@ fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        let bits =
+            group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
         for place in 0..4 {
             let value = (bits >> (18 - 6 * place)) & 63;
             text.push(if place <= group.len() { char::from(ALPHABET[value as usize]) } else { '=' });

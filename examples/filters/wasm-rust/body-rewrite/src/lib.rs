@@ -9,27 +9,29 @@ use serde::Deserialize;
 
 proxy_wasm::main! {{
     proxy_wasm::set_log_level(LogLevel::Info);
-    proxy_wasm::set_root_context(|_| Box::new(Root::default()));
+    proxy_wasm::set_root_context(|_| Box::new(BodyRewriteRoot::default()));
 }}
 
 /// What is replaced by what.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+struct WasmBodyRewriteConfig {
     from: String,
     to: String,
 }
 
 #[derive(Default)]
-struct Root {
-    config: Rc<Config>,
+struct BodyRewriteRoot {
+    config: Rc<WasmBodyRewriteConfig>,
 }
 
-impl Context for Root {}
+impl Context for BodyRewriteRoot {}
 
-impl RootContext for Root {
+impl RootContext for BodyRewriteRoot {
     fn on_configure(&mut self, _: usize) -> bool {
-        match serde_json::from_slice::<Config>(&self.get_plugin_configuration().unwrap_or_default()) {
+        match serde_json::from_slice::<WasmBodyRewriteConfig>(
+            &self.get_plugin_configuration().unwrap_or_default(),
+        ) {
             Ok(config) if config.from.is_empty() => {
                 log::error!("config: `from` must not be empty");
                 false
@@ -50,18 +52,18 @@ impl RootContext for Root {
     }
 
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
-        Some(Box::new(Exchange { config: Rc::clone(&self.config), is_text: false }))
+        Some(Box::new(BodyRewriteContext { config: Rc::clone(&self.config), is_text: false }))
     }
 }
 
-struct Exchange {
-    config: Rc<Config>,
+struct BodyRewriteContext {
+    config: Rc<WasmBodyRewriteConfig>,
     is_text: bool,
 }
 
-impl Context for Exchange {}
+impl Context for BodyRewriteContext {}
 
-impl HttpContext for Exchange {
+impl HttpContext for BodyRewriteContext {
     fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
         // A compressed body shows no text.
         self.set_http_request_header("accept-encoding", None);

@@ -10,13 +10,13 @@ use serde::Deserialize;
 
 proxy_wasm::main! {{
     proxy_wasm::set_log_level(LogLevel::Info);
-    proxy_wasm::set_root_context(|_| Box::new(Root::default()));
+    proxy_wasm::set_root_context(|_| Box::new(ExternalAuthRoot::default()));
 }}
 
 /// Whom to ask, and what.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+struct ExternalAuthConfig {
     /// The cluster to ask.
     cluster: String,
     /// Put before the request's own target.
@@ -45,13 +45,13 @@ fn default_keep() -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Root {
-    config: Rc<Config>,
+struct ExternalAuthRoot {
+    config: Rc<ExternalAuthConfig>,
 }
 
-impl Context for Root {}
+impl Context for ExternalAuthRoot {}
 
-impl RootContext for Root {
+impl RootContext for ExternalAuthRoot {
     fn on_configure(&mut self, _: usize) -> bool {
         match serde_json::from_slice(&self.get_plugin_configuration().unwrap_or_default()) {
             Ok(config) => {
@@ -70,15 +70,15 @@ impl RootContext for Root {
     }
 
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
-        Some(Box::new(Exchange { config: Rc::clone(&self.config) }))
+        Some(Box::new(ExternalAuthContext { config: Rc::clone(&self.config) }))
     }
 }
 
-struct Exchange {
-    config: Rc<Config>,
+struct ExternalAuthContext {
+    config: Rc<ExternalAuthConfig>,
 }
 
-impl HttpContext for Exchange {
+impl HttpContext for ExternalAuthContext {
     fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
         let target = self.get_http_request_header(":path").unwrap_or_default();
         let target = format!("{}{target}", self.config.path);
@@ -109,7 +109,7 @@ impl HttpContext for Exchange {
     }
 }
 
-impl Context for Exchange {
+impl Context for ExternalAuthContext {
     fn on_http_call_response(&mut self, _: u32, fields: usize, size: usize, _: usize) {
         if fields == 0 {
             log::warn!("the service did not answer");
@@ -132,7 +132,7 @@ impl Context for Exchange {
     }
 }
 
-impl Exchange {
+impl ExternalAuthContext {
     fn unavailable(&self) {
         self.send_http_response(503, vec![], Some(b"authorization is not available\n"));
     }

@@ -1,6 +1,6 @@
 //! Which of two upstreams a request goes to, where one is a canary of the other.
 
-use super::upstreams::Upstream;
+use super::upstreams::IngressUpstream;
 use super::write::{block, line, words};
 use crate::dialect::nginx::{Directive, Targets};
 
@@ -10,7 +10,7 @@ use crate::dialect::nginx::{Directive, Targets};
 pub(super) fn choice(
     primary: &str,
     other: &str,
-    alternative: &Upstream,
+    alternative: &IngressUpstream,
     targets: &mut Targets,
     extra: &mut Vec<Directive>,
 ) -> String {

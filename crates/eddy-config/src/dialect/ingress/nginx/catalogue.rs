@@ -4,7 +4,7 @@ use crate::dialect::nginx::Use;
 
 /// An annotation of ingress-nginx.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct AnnotationInfo {
     /// Its name behind [`PREFIX`].
     pub(super) name: &'static str,
     /// What eddy makes of it.
@@ -15,7 +15,7 @@ pub(super) struct Known {
 pub(super) const PREFIX: &str = "nginx.ingress.kubernetes.io/";
 
 /// The annotation of this name, which is given without [`PREFIX`].
-pub(super) fn find(name: &str) -> Option<&'static Known> {
+pub(super) fn find(name: &str) -> Option<&'static AnnotationInfo> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
@@ -49,8 +49,8 @@ const GUARDS: &[&str] = &[
     "whitelist-source-range",
 ];
 
-const fn known(name: &'static str, use_: Use) -> Known {
-    Known { name, use_ }
+const fn known(name: &'static str, use_: Use) -> AnnotationInfo {
+    AnnotationInfo { name, use_ }
 }
 
 const BUFFERS: &str = "eddy's buffers are bounded by itself";
@@ -69,7 +69,7 @@ const SUBSET: &str = "a key goes to one endpoint, not to one of several";
 const TELEMETRY: &str = "eddy sends no traces yet";
 
 /// Every annotation of ingress-nginx 1.15, by name.
-pub(super) const KNOWN: &[Known] = &[
+pub(super) const KNOWN: &[AnnotationInfo] = &[
     known("affinity", Use::Refused(SESSION)),
     known("affinity-canary-behavior", Use::Idle(SESSION)),
     known("affinity-mode", Use::Idle(SESSION)),

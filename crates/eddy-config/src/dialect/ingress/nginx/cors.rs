@@ -3,7 +3,7 @@
 use super::settings::Cors;
 use super::write::{block, line, words};
 use crate::dialect::nginx::Directive;
-use crate::read::At;
+use crate::read::Spanned;
 
 /// What answers preflight requests, put before all else; the result goes behind it.
 pub(super) fn cors_lines(cors: &Cors, inner: &mut Vec<Directive>) -> Vec<Directive> {
@@ -40,7 +40,7 @@ pub(super) fn cors_lines(cors: &Cors, inner: &mut Vec<Directive>) -> Vec<Directi
 }
 
 /// An expression for some origins, in which `*.` stands for one label.
-fn origin_pattern(origins: &[At<String>]) -> String {
+fn origin_pattern(origins: &[Spanned<String>]) -> String {
     let one = |origin: &str| origin.replace('.', r"\.").replace(r"*\.", r"[A-Za-z0-9-]+\.");
     let all: Vec<String> = origins.iter().map(|origin| one(&origin.value)).collect();
     format!("^({})$", all.join("|"))

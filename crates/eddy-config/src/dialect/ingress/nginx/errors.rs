@@ -1,12 +1,12 @@
 //! Pages for errors that a Service of their own answers: `custom-http-errors`.
 
-use super::settings::{Settings, default_backend_name};
+use super::settings::{IngressAnnotations, default_backend_name};
 use super::write::{block, line, words};
 use crate::dialect::nginx::Directive;
-use crate::problem::Place;
+use crate::problem::SourceSpan;
 
 /// The lines of a location that leave answers with these statuses to the Service that `default-backend` names.
-pub(super) fn intercept(place: Place, settings: &Settings, namespace: &str) -> Vec<Directive> {
+pub(super) fn intercept(place: SourceSpan, settings: &IngressAnnotations, namespace: &str) -> Vec<Directive> {
     let Some(service) = settings.default_backend.as_ref().filter(|_| !settings.http_errors.is_empty()) else {
         return Vec::new();
     };
@@ -19,7 +19,7 @@ pub(super) fn intercept(place: Place, settings: &Settings, namespace: &str) -> V
 }
 
 /// The place in a server where such answers come from: asked for `/`, and told what went wrong.
-pub(super) fn page(place: Place, upstream: &str, status: u16) -> Directive {
+pub(super) fn page(place: SourceSpan, upstream: &str, status: u16) -> Directive {
     let status_text = status.to_string();
     let mut inner = vec![line(place, "proxy_intercept_errors", &["off"])];
     let fields = [

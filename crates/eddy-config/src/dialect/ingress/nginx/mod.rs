@@ -16,5 +16,5 @@ mod whole;
 mod write;
 
 pub use page::annotations_page;
-pub(super) use upstreams::Wanted;
+pub(super) use upstreams::ServicePortQuery;
 pub(super) use whole::{lower, speaks_nginx};

@@ -2,7 +2,7 @@
 
 use super::write::{block, line, words};
 use crate::dialect::nginx::Directive;
-use crate::problem::Place;
+use crate::problem::SourceSpan;
 use crate::tls::CertificateFiles;
 
 /// Whether a host has a certificate, which is then its own: not the one that is shown where none is.
@@ -16,7 +16,7 @@ pub(super) fn has_certificate(host: &str, certificates: &[CertificateFiles]) -> 
 }
 
 /// Redirects every request to TLS.
-pub(super) fn to_https(place: Place, keeps_slash: bool) -> Vec<Directive> {
+pub(super) fn to_https(place: SourceSpan, keeps_slash: bool) -> Vec<Directive> {
     if keeps_slash {
         return vec![line(place, "return", &["308", "https://$host$request_uri"])];
     }
@@ -24,7 +24,7 @@ pub(super) fn to_https(place: Place, keeps_slash: bool) -> Vec<Directive> {
 }
 
 /// Redirects those requests to TLS that come without.
-pub(super) fn to_https_unless_there(place: Place, keeps_slash: bool) -> Vec<Directive> {
+pub(super) fn to_https_unless_there(place: SourceSpan, keeps_slash: bool) -> Vec<Directive> {
     let when = |text: &str, address: &str| {
         let condition = words(place, &["($to_https", "=", &format!("{text})")]);
         block(place, "if", condition, vec![line(place, "return", &["308", address])])
@@ -40,7 +40,7 @@ pub(super) fn to_https_unless_there(place: Place, keeps_slash: bool) -> Vec<Dire
 }
 
 /// Redirects to an address with the request's target, but for a `/` at its end.
-pub(super) fn redirect_without_slash(place: Place, address: &str) -> [Directive; 2] {
+pub(super) fn redirect_without_slash(place: SourceSpan, address: &str) -> [Directive; 2] {
     let inner = line(place, "return", &["308", &format!("{address}$redirected")]);
     let condition = words(place, &["($request_uri", "~", "^(?<redirected>.*)/$)"]);
     [

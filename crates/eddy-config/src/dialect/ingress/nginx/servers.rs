@@ -3,23 +3,23 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::settings::Settings;
+use super::settings::IngressAnnotations;
 use super::upstreams::{Upstreams, name_of_backend};
 use crate::dialect::ingress::model::{HostRule, Ingress, PathKind, PathRule};
-use crate::problem::{Place, Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::Spanned;
 
 /// The servers by host.
-pub(super) type Servers = BTreeMap<String, Server>;
+pub(super) type Servers = BTreeMap<String, IngressServer>;
 
 /// The host of the server for all hosts that no other is for.
 pub(super) const ANY_HOST: &str = "_";
 
 /// A server.
 #[derive(Clone, Debug)]
-pub(super) struct Server {
-    pub(super) place: Place,
-    pub(super) aliases: Vec<At<String>>,
+pub(super) struct IngressServer {
+    pub(super) place: SourceSpan,
+    pub(super) aliases: Vec<Spanned<String>>,
     /// Whether the same host with `www.` in front, or without it, is redirected here.
     pub(super) redirects_www: bool,
     pub(super) locations: Vec<Location>,
@@ -38,14 +38,14 @@ pub(super) struct Location {
     pub(super) ingress: Option<usize>,
     /// Whether it is for requests of an Ingress without rules: every host and path.
     pub(super) is_catch_all: bool,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// The servers of Ingresses in the order of their age.
 pub(super) fn arrange(
-    ingresses: &[(&Ingress, Settings)],
+    ingresses: &[(&Ingress, IngressAnnotations)],
     upstreams: &mut Upstreams,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> Servers {
     let mut servers = found(ingresses, upstreams);
     alias(ingresses, &mut servers);
@@ -73,7 +73,7 @@ pub(super) fn arrange(
 }
 
 /// A server for each host, with a location for what no path is for.
-fn found(ingresses: &[(&Ingress, Settings)], upstreams: &Upstreams) -> Servers {
+fn found(ingresses: &[(&Ingress, IngressAnnotations)], upstreams: &Upstreams) -> Servers {
     let root = |place, upstream, ingress| Location {
         path: "/".to_owned(),
         kind: PathKind::Prefix,
@@ -83,7 +83,7 @@ fn found(ingresses: &[(&Ingress, Settings)], upstreams: &Upstreams) -> Servers {
         is_catch_all: false,
         place,
     };
-    let server = |place, location| Server {
+    let server = |place, location| IngressServer {
         place,
         aliases: Vec::new(),
         redirects_www: false,
@@ -117,7 +117,7 @@ fn found(ingresses: &[(&Ingress, Settings)], upstreams: &Upstreams) -> Servers {
 }
 
 /// Gives servers their other names: those of the first Ingress of a host that has any.
-fn alias(ingresses: &[(&Ingress, Settings)], servers: &mut Servers) {
+fn alias(ingresses: &[(&Ingress, IngressAnnotations)], servers: &mut Servers) {
     for (ingress, settings) in ingresses.iter().filter(|(_, settings)| settings.canary.is_none()) {
         for rule in &ingress.rules {
             if let Some(server) = servers.get_mut(host_of(rule)).filter(|server| server.aliases.is_empty()) {
@@ -136,10 +136,10 @@ fn alias(ingresses: &[(&Ingress, Settings)], servers: &mut Servers) {
 fn add_path(
     index: usize,
     path: &PathRule,
-    (ingress, settings): (&Ingress, &Settings),
-    server: &mut Server,
+    (ingress, settings): (&Ingress, &IngressAnnotations),
+    server: &mut IngressServer,
     upstreams: &Upstreams,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) {
     let Some(name) = name_of_backend(&ingress.namespace, &path.backend) else { return };
     // No location leads to a canary.
@@ -179,7 +179,7 @@ fn add_path(
 }
 
 /// Makes the Services of a canary the alternatives of those that stand for the same paths.
-fn merge_canary(ingress: &Ingress, servers: &Servers, upstreams: &mut Upstreams, report: &mut Report) {
+fn merge_canary(ingress: &Ingress, servers: &Servers, upstreams: &mut Upstreams, report: &mut ProblemReport) {
     if let (Some(backend), Some(server)) = (&ingress.default_backend, servers.get(ANY_HOST))
         && let Some(name) = name_of_backend(&ingress.namespace, backend)
     {
@@ -219,7 +219,7 @@ fn merge<'l>(name: &str, locations: impl Iterator<Item = &'l Location>, upstream
 }
 
 /// Gives each prefix two locations: the path alone, and what is below it.
-fn double_prefixes(locations: &mut Vec<Location>, ingresses: &[(&Ingress, Settings)]) {
+fn double_prefixes(locations: &mut Vec<Location>, ingresses: &[(&Ingress, IngressAnnotations)]) {
     let exact: Vec<String> = locations
         .iter()
         .filter(|location| location.kind == PathKind::Exact)
@@ -249,17 +249,17 @@ fn double_prefixes(locations: &mut Vec<Location>, ingresses: &[(&Ingress, Settin
 /// What holds for a location.
 pub(super) fn settings_of<'s>(
     location: &Location,
-    ingresses: &'s [(&Ingress, Settings)],
-) -> Cow<'s, Settings> {
+    ingresses: &'s [(&Ingress, IngressAnnotations)],
+) -> Cow<'s, IngressAnnotations> {
     match location.ingress.and_then(|index| ingresses.get(index)) {
         Some((_, settings)) if location.is_catch_all => Cow::Owned(settings.of_catch_all()),
         Some((_, settings)) => Cow::Borrowed(settings),
-        None => Cow::Owned(Settings::default()),
+        None => Cow::Owned(IngressAnnotations::default()),
     }
 }
 
 /// Whether requests of a location are sent on with another path.
-pub(super) fn is_rewritten(location: &Location, settings: &Settings) -> bool {
+pub(super) fn is_rewritten(location: &Location, settings: &IngressAnnotations) -> bool {
     let target = settings.rewrite_target.as_ref().filter(|target| !target.value.is_empty());
     target.is_some_and(|target| target.value != location.path)
 }

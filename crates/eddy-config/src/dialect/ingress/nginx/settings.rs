@@ -3,15 +3,15 @@
 use super::catalogue::{PREFIX, find, is_guard, names};
 use crate::dialect::ingress::model::{Annotation, Ingress};
 use crate::dialect::nginx::Use;
-use crate::problem::{Place, Report, shown};
-use crate::read::At;
+use crate::problem::{ProblemReport, SourceSpan, shown};
+use crate::read::Spanned;
 
 /// What the annotations of an Ingress say; where one is wrong, what would hold without it.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub(super) struct Settings {
-    pub(super) app_root: Option<At<String>>,
-    pub(super) rewrite_target: Option<At<String>>,
+pub(super) struct IngressAnnotations {
+    pub(super) app_root: Option<Spanned<String>>,
+    pub(super) rewrite_target: Option<Spanned<String>>,
     pub(super) uses_regex: bool,
     pub(super) forces_https: bool,
     /// Whether requests without TLS are served though there is a certificate.
@@ -21,35 +21,35 @@ pub(super) struct Settings {
     pub(super) has_relative_redirects: bool,
     pub(super) names_port_in_redirects: bool,
     pub(super) redirects_www: bool,
-    pub(super) aliases: Vec<At<String>>,
-    pub(super) host: Option<At<String>>,
-    pub(super) forwarded_prefix: Option<At<String>>,
-    pub(super) default_backend: Option<At<String>>,
+    pub(super) aliases: Vec<Spanned<String>>,
+    pub(super) host: Option<Spanned<String>>,
+    pub(super) forwarded_prefix: Option<Spanned<String>>,
+    pub(super) default_backend: Option<Spanned<String>>,
     /// Statuses of answers that the default backend gives instead.
     pub(super) http_errors: Vec<u16>,
     pub(super) is_least_loaded: bool,
     /// What endpoints are chosen by.
-    pub(super) hash: Option<At<String>>,
+    pub(super) hash: Option<Spanned<String>>,
     pub(super) cors: Option<Cors>,
     pub(super) canary: Option<Canary>,
     /// Directives for each location: a name and its arguments.
-    pub(super) directives: Vec<(&'static str, Vec<At<String>>)>,
+    pub(super) directives: Vec<(&'static str, Vec<Spanned<String>>)>,
 }
 
 /// An answer that sends the client elsewhere.
 #[derive(Clone, Debug)]
 pub(super) struct RedirectTo {
-    pub(super) address: At<String>,
+    pub(super) address: Spanned<String>,
     pub(super) status: u16,
 }
 
 /// Which requests a canary gets; the first that says something decides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Canary {
-    pub(super) header: Option<At<String>>,
-    pub(super) header_value: Option<At<String>>,
-    pub(super) header_pattern: Option<At<String>>,
-    pub(super) cookie: Option<At<String>>,
+    pub(super) header: Option<Spanned<String>>,
+    pub(super) header_value: Option<Spanned<String>>,
+    pub(super) header_pattern: Option<Spanned<String>>,
+    pub(super) cookie: Option<Spanned<String>>,
     pub(super) weight: u32,
     pub(super) weight_total: u32,
 }
@@ -57,16 +57,16 @@ pub(super) struct Canary {
 /// Who of other sites may ask.
 #[derive(Clone, Debug)]
 pub(super) struct Cors {
-    pub(super) origins: Vec<At<String>>,
+    pub(super) origins: Vec<Spanned<String>>,
     pub(super) methods: String,
     pub(super) headers: String,
     pub(super) exposed: String,
     pub(super) allows_credentials: bool,
     pub(super) max_age: u64,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
-impl Settings {
+impl IngressAnnotations {
     /// What is left of them for requests that no host and path is for: nothing that changes or redirects.
     pub(super) fn of_catch_all(&self) -> Self {
         Self {
@@ -83,24 +83,24 @@ impl Settings {
     }
 
     /// Reads the annotations of an Ingress; those of other programs are passed over.
-    pub(super) fn read(ingress: &Ingress, report: &mut Report) -> Self {
-        let mut reader = Reader { report, known: Vec::new() };
+    pub(super) fn read(ingress: &Ingress, report: &mut ProblemReport) -> Self {
+        let mut reader = AnnotationReader { report, known: Vec::new() };
         for annotation in &ingress.annotations {
-            reader.sort(annotation);
+            reader.keep_annotation(annotation);
         }
         reader.settings()
     }
 }
 
 /// The annotations that mean something.
-struct Reader<'r, 'i> {
-    report: &'r mut Report,
+struct AnnotationReader<'r, 'i> {
+    report: &'r mut ProblemReport,
     known: Vec<(&'static str, &'i Annotation)>,
 }
 
-impl<'i> Reader<'_, 'i> {
+impl<'i> AnnotationReader<'_, 'i> {
     /// Keeps an annotation that eddy reads; of others it says why not.
-    fn sort(&mut self, annotation: &'i Annotation) {
+    fn keep_annotation(&mut self, annotation: &'i Annotation) {
         let Some(name) = annotation.name.strip_prefix(PREFIX) else { return };
         let place = annotation.place;
         let Some(known) = find(name) else {
@@ -137,8 +137,8 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn settings(mut self) -> Settings {
-        let mut settings = Settings {
+    fn settings(mut self) -> IngressAnnotations {
+        let mut settings = IngressAnnotations {
             app_root: self.app_root(),
             rewrite_target: self.text("rewrite-target"),
             uses_regex: self.flag("use-regex"),
@@ -172,7 +172,7 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// Directives that are an annotation under another name.
-    fn directives(&mut self, directives: &mut Vec<(&'static str, Vec<At<String>>)>) {
+    fn directives(&mut self, directives: &mut Vec<(&'static str, Vec<Spanned<String>>)>) {
         for (name, directive, unit) in [
             ("proxy-body-size", "client_max_body_size", ""),
             ("proxy-connect-timeout", "proxy_connect_timeout", "s"),
@@ -185,12 +185,13 @@ impl<'i> Reader<'_, 'i> {
                 self.misfit(&value, "a number of seconds");
                 continue;
             }
-            let value = At { value: format!("{}{unit}", value.value), place: value.place };
+            let value = Spanned { value: format!("{}{unit}", value.value), place: value.place };
             directives.push((directive, vec![value]));
         }
         if let Some(conditions) = self.text("proxy-next-upstream") {
             let words = conditions.value.split_whitespace();
-            let words = words.map(|word| At { value: word.to_owned(), place: conditions.place }).collect();
+            let words =
+                words.map(|word| Spanned { value: word.to_owned(), place: conditions.place }).collect();
             directives.push(("proxy_next_upstream", words));
         }
         let from = self.text("proxy-redirect-from").filter(|from| !from.value.is_empty());
@@ -208,7 +209,7 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn app_root(&mut self) -> Option<At<String>> {
+    fn app_root(&mut self) -> Option<Spanned<String>> {
         let root = self.text("app-root")?;
         if root.value.starts_with('/') {
             return Some(root);
@@ -329,16 +330,16 @@ impl<'i> Reader<'_, 'i> {
         self.known.iter().find(|(known, _)| *known == name).map(|(_, annotation)| *annotation)
     }
 
-    fn text(&mut self, name: &str) -> Option<At<String>> {
+    fn text(&mut self, name: &str) -> Option<Spanned<String>> {
         let annotation = self.annotation(name)?;
-        Some(At { value: annotation.value.trim().to_owned(), place: annotation.place })
+        Some(Spanned { value: annotation.value.trim().to_owned(), place: annotation.place })
     }
 
     /// Words with commas between them.
-    fn list(&mut self, name: &str) -> Vec<At<String>> {
+    fn list(&mut self, name: &str) -> Vec<Spanned<String>> {
         let Some(text) = self.text(name) else { return Vec::new() };
         let words = text.value.split(',').map(str::trim).filter(|word| !word.is_empty());
-        words.map(|word| At { value: word.to_owned(), place: text.place }).collect()
+        words.map(|word| Spanned { value: word.to_owned(), place: text.place }).collect()
     }
 
     fn flag(&mut self, name: &str) -> bool {
@@ -358,7 +359,7 @@ impl<'i> Reader<'_, 'i> {
         number
     }
 
-    fn misfit(&mut self, text: &At<String>, wanted: &str) {
+    fn misfit(&mut self, text: &Spanned<String>, wanted: &str) {
         self.report.error(text.place, format!("`{}` is not {wanted}", shown(&text.value)));
     }
 }

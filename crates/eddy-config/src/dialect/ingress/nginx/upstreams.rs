@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::settings::{Canary, Settings};
+use super::settings::{Canary, IngressAnnotations};
 use crate::dialect::ingress::model::{Backend, Ingress};
 use crate::dialect::kubernetes::PortOrName;
-use crate::problem::Place;
-use crate::read::At;
+use crate::problem::SourceSpan;
+use crate::read::Spanned;
 
 /// The upstreams by name.
-pub(super) type Upstreams = BTreeMap<String, Upstream>;
+pub(super) type Upstreams = BTreeMap<String, IngressUpstream>;
 
 /// A port of a Service.
 #[derive(Clone, Debug)]
-pub(super) struct Upstream {
+pub(super) struct IngressUpstream {
     /// Its endpoints as NGINX writes them.
     pub(super) endpoints: Vec<String>,
     /// Which requests it gets of those of another, if it is a canary; no location leads to it then.
@@ -22,17 +22,17 @@ pub(super) struct Upstream {
     pub(super) alternatives: Vec<String>,
     pub(super) is_least_loaded: bool,
     /// What endpoints are chosen by, before all else.
-    pub(super) hash: Option<At<String>>,
-    pub(super) place: Place,
+    pub(super) hash: Option<Spanned<String>>,
+    pub(super) place: SourceSpan,
 }
 
 /// Asks for the endpoints of a Service's port, as NGINX writes them.
-pub(super) type Resolve<'r> = &'r mut dyn FnMut(&Wanted<'_>) -> Vec<String>;
+pub(super) type Resolve<'r> = &'r mut dyn FnMut(&ServicePortQuery<'_>) -> Vec<String>;
 
 /// What is asked of the Services.
-pub(crate) struct Wanted<'w> {
+pub(crate) struct ServicePortQuery<'w> {
     pub(crate) namespace: &'w str,
-    pub(crate) service: &'w At<String>,
+    pub(crate) service: &'w Spanned<String>,
     /// Its port; none for the first.
     pub(crate) port: Option<&'w PortOrName>,
 }
@@ -54,7 +54,7 @@ pub(super) fn name_of_backend(namespace: &str, backend: &Backend) -> Option<Stri
 }
 
 /// The upstreams of all Ingresses; the first Ingress that names one says what holds for it.
-pub(super) fn gather(ingresses: &[(&Ingress, Settings)], resolve: Resolve<'_>) -> Upstreams {
+pub(super) fn gather(ingresses: &[(&Ingress, IngressAnnotations)], resolve: Resolve<'_>) -> Upstreams {
     let mut upstreams = Upstreams::new();
     for (ingress, settings) in ingresses {
         // A default backend takes the place of what was said of the same port before.
@@ -66,9 +66,9 @@ pub(super) fn gather(ingresses: &[(&Ingress, Settings)], resolve: Resolve<'_>) -
             if upstreams.contains_key(&name) && !replaces {
                 continue;
             }
-            let wanted = Wanted { namespace: &ingress.namespace, service, port: Some(port) };
+            let wanted = ServicePortQuery { namespace: &ingress.namespace, service, port: Some(port) };
             let endpoints = resolve(&wanted);
-            let upstream = Upstream {
+            let upstream = IngressUpstream {
                 endpoints,
                 canary: settings.canary.clone(),
                 alternatives: Vec::new(),

@@ -2,12 +2,12 @@
 
 use super::catalogue::PREFIX;
 use super::servers::arrange;
-use super::settings::Settings;
+use super::settings::IngressAnnotations;
 use super::upstreams::{Resolve, gather};
-use super::write::Writer;
+use super::write::IngressConfWriter;
 use crate::dialect::ingress::model::Ingress;
 use crate::dialect::nginx::{Directive, Targets};
-use crate::problem::Report;
+use crate::problem::ProblemReport;
 use crate::tls::CertificateFiles;
 
 /// Whether an Ingress has annotations of ingress-nginx's.
@@ -21,15 +21,15 @@ pub(in crate::dialect::ingress) fn lower(
     listens: &[String],
     certificates: &[CertificateFiles],
     resolve: Resolve<'_>,
-    report: &mut Report,
+    report: &mut ProblemReport,
 ) -> (Vec<Directive>, Targets) {
-    let mut read: Vec<(&Ingress, Settings)> =
-        ingresses.iter().map(|ingress| (ingress, Settings::read(ingress, report))).collect();
+    let mut read: Vec<(&Ingress, IngressAnnotations)> =
+        ingresses.iter().map(|ingress| (ingress, IngressAnnotations::read(ingress, report))).collect();
     // Of one age, the later name comes first, as in the controller.
     read.sort_by(|(a, _), (b, _)| a.created.cmp(&b.created).then_with(|| b.full_name().cmp(&a.full_name())));
     let mut upstreams = gather(&read, resolve);
     let servers = arrange(&read, &mut upstreams, report);
-    let mut writer = Writer {
+    let mut writer = IngressConfWriter {
         ingresses: &read,
         upstreams: &upstreams,
         listens,

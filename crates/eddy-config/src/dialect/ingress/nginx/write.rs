@@ -4,31 +4,31 @@ use super::canary::choice;
 use super::cors::cors_lines;
 use super::errors::{intercept, page};
 use super::secure::{has_certificate, redirect_without_slash, to_https, to_https_unless_there};
-use super::servers::{ANY_HOST, Location, Server, Servers, is_rewritten, settings_of};
-use super::settings::{Settings, default_backend_name};
-use super::upstreams::{Upstreams, Wanted};
+use super::servers::{ANY_HOST, IngressServer, Location, Servers, is_rewritten, settings_of};
+use super::settings::{IngressAnnotations, default_backend_name};
+use super::upstreams::{ServicePortQuery, Upstreams};
 use crate::dialect::ingress::model::{Ingress, PathKind};
-use crate::dialect::nginx::{Directive, Targets, Word};
-use crate::problem::Place;
+use crate::dialect::nginx::{Directive, NginxWord, Targets};
+use crate::problem::SourceSpan;
 use crate::tls::CertificateFiles;
 
 /// What directives are written from.
-pub(super) struct Writer<'w> {
-    pub(super) ingresses: &'w [(&'w Ingress, Settings)],
+pub(super) struct IngressConfWriter<'w> {
+    pub(super) ingresses: &'w [(&'w Ingress, IngressAnnotations)],
     pub(super) upstreams: &'w Upstreams,
     /// Where all servers listen.
     pub(super) listens: &'w [String],
     /// What is shown there over TLS; none where nothing is.
     pub(super) certificates: &'w [CertificateFiles],
     /// Asks for the endpoints of Services.
-    pub(super) resolve: &'w mut dyn FnMut(&Wanted<'_>) -> Vec<String>,
+    pub(super) resolve: &'w mut dyn FnMut(&ServicePortQuery<'_>) -> Vec<String>,
     /// Names that `proxy_pass` may have beside those of upstreams.
     pub(super) targets: Targets,
     /// Maps and upstreams that locations ask for.
     pub(super) extra: Vec<Directive>,
 }
 
-impl Writer<'_> {
+impl IngressConfWriter<'_> {
     /// All of it.
     pub(super) fn write(&mut self, servers: &Servers) -> Vec<Directive> {
         let place = self.ingresses.first().map(|(ingress, _)| ingress.place).unwrap_or_default();
@@ -45,14 +45,14 @@ impl Writer<'_> {
             written.push(self.server(host, server));
         }
         for (host, server) in servers {
-            written.extend(self.www(host, server, servers));
+            written.extend(self.www_redirect_server(host, server, servers));
         }
         http.append(&mut self.extra);
         http.append(&mut written);
         vec![block(place, "http", Vec::new(), http)]
     }
 
-    fn server(&mut self, host: &str, server: &Server) -> Directive {
+    fn server(&mut self, host: &str, server: &IngressServer) -> Directive {
         let place = server.place;
         let mut block_ = self.listens(host, place);
         let mut names = vec![word(place, &server_name(host))];
@@ -83,7 +83,7 @@ impl Writer<'_> {
         block(place, "server", Vec::new(), block_)
     }
 
-    fn listens(&self, host: &str, place: Place) -> Vec<Directive> {
+    fn listens(&self, host: &str, place: SourceSpan) -> Vec<Directive> {
         let lines = self.listens.iter().map(|address| {
             let default = (host == ANY_HOST).then_some("default_server");
             let arguments: Vec<&str> = [address.as_str()].into_iter().chain(default).collect();
@@ -93,7 +93,12 @@ impl Writer<'_> {
     }
 
     /// The server that sends `www.` in front of a host away, or brings it there.
-    fn www(&self, host: &str, server: &Server, servers: &Servers) -> Option<Directive> {
+    fn www_redirect_server(
+        &self,
+        host: &str,
+        server: &IngressServer,
+        servers: &Servers,
+    ) -> Option<Directive> {
         // With a wildcard ingress-nginx writes a name that NGINX does not take.
         if !server.redirects_www || host == ANY_HOST || host.starts_with('*') {
             return None;
@@ -160,7 +165,7 @@ impl Writer<'_> {
     }
 
     /// What `proxy_pass` leads to; nothing where there is no endpoint.
-    fn pass(&mut self, location: &Location, settings: &Settings) -> Option<String> {
+    fn pass(&mut self, location: &Location, settings: &IngressAnnotations) -> Option<String> {
         let name = location.upstream.as_ref()?;
         let upstream = self.upstreams.get(name)?;
         if !upstream.endpoints.is_empty() {
@@ -178,10 +183,10 @@ impl Writer<'_> {
     }
 
     /// The upstream of the Service that `default-backend` names; nothing where it has no endpoint.
-    fn default_backend(&mut self, location: &Location, settings: &Settings) -> Option<String> {
+    fn default_backend(&mut self, location: &Location, settings: &IngressAnnotations) -> Option<String> {
         let service = settings.default_backend.as_ref()?;
         let namespace = &self.ingresses.get(location.ingress?)?.0.namespace;
-        let wanted = Wanted { namespace, service, port: None };
+        let wanted = ServicePortQuery { namespace, service, port: None };
         let endpoints = (self.resolve)(&wanted);
         if endpoints.is_empty() {
             return None;
@@ -194,7 +199,7 @@ impl Writer<'_> {
     }
 
     /// The places in a server where answers instead of errors come from.
-    fn error_pages(&mut self, server: &Server) -> Vec<Directive> {
+    fn error_pages(&mut self, server: &IngressServer) -> Vec<Directive> {
         let mut known: Vec<(String, u16)> = Vec::new();
         let mut pages = Vec::new();
         for location in &server.locations {
@@ -215,7 +220,12 @@ impl Writer<'_> {
     }
 
     /// The fields of the request where they are not those of all, and variables that their values name.
-    fn own_fields(&self, location: &Location, settings: &Settings, is_rewritten: bool) -> Vec<Directive> {
+    fn own_fields(
+        &self,
+        location: &Location,
+        settings: &IngressAnnotations,
+        is_rewritten: bool,
+    ) -> Vec<Directive> {
         let prefix = settings.forwarded_prefix.as_ref().filter(|_| is_rewritten);
         let has_pages = !settings.http_errors.is_empty();
         if settings.host.is_none() && prefix.is_none() && !has_pages {
@@ -254,7 +264,7 @@ impl Writer<'_> {
 }
 
 /// What holds for all servers.
-fn frame(place: Place) -> Vec<Directive> {
+fn frame(place: SourceSpan) -> Vec<Directive> {
     let row = |key: &str, value: &str| line(place, key, &[value]);
     let mut lines = vec![
         block(
@@ -274,7 +284,7 @@ fn frame(place: Place) -> Vec<Directive> {
     lines
 }
 
-fn group(name: &str, endpoints: &[String], balance: Option<Directive>, place: Place) -> Directive {
+fn group(name: &str, endpoints: &[String], balance: Option<Directive>, place: SourceSpan) -> Directive {
     let mut inner: Vec<Directive> = balance.into_iter().collect();
     inner.extend(endpoints.iter().map(|endpoint| line(place, "server", &[endpoint])));
     inner.push(line(place, "keepalive", &["320"]));
@@ -307,21 +317,26 @@ const FIELDS: &[(&str, &str)] = &[
 ];
 
 /// A word that stands at a place.
-pub(super) fn word(place: Place, text: &str) -> Word {
-    Word { text: text.to_owned(), place }
+pub(super) fn word(place: SourceSpan, text: &str) -> NginxWord {
+    NginxWord { text: text.to_owned(), place }
 }
 
 /// Words that stand at a place.
-pub(super) fn words(place: Place, texts: &[&str]) -> Vec<Word> {
+pub(super) fn words(place: SourceSpan, texts: &[&str]) -> Vec<NginxWord> {
     texts.iter().map(|text| word(place, text)).collect()
 }
 
 /// A directive without a block.
-pub(super) fn line(place: Place, name: &str, arguments: &[&str]) -> Directive {
+pub(super) fn line(place: SourceSpan, name: &str, arguments: &[&str]) -> Directive {
     Directive { name: word(place, name), arguments: words(place, arguments), block: None }
 }
 
 /// A directive with a block.
-pub(super) fn block(place: Place, name: &str, arguments: Vec<Word>, inner: Vec<Directive>) -> Directive {
+pub(super) fn block(
+    place: SourceSpan,
+    name: &str,
+    arguments: Vec<NginxWord>,
+    inner: Vec<Directive>,
+) -> Directive {
     Directive { name: word(place, name), arguments, block: Some(inner) }
 }

@@ -1,23 +1,23 @@
 //! ServiceEntries and DestinationRules as written: what names of destinations stand for.
 
 use crate::dialect::kubernetes::{ApiText, Label};
-use crate::read::{Any, At, Named};
+use crate::read::{Any, NamedMap, Spanned};
 use crate::value::Number;
 
 /// Labels.
-pub(in super::super) type Labels = Named<Label, ApiText>;
+pub(in super::super) type Labels = NamedMap<Label, ApiText>;
 
 object! {
     /// The spec of a ServiceEntry.
     EntrySpec as "the spec of a ServiceEntry" {
         /// Its names.
-        required hosts "hosts": Vec<At<ApiText>>;
+        required hosts "hosts": Vec<Spanned<ApiText>>;
         /// Its ports.
-        optional ports "ports": Vec<At<EntryPortSpec>>;
+        optional ports "ports": Vec<Spanned<EntryPortSpec>>;
         /// How its endpoints are found.
         optional resolution "resolution": ApiText;
         /// Its endpoints.
-        optional endpoints "endpoints": Vec<At<EntryEndpointSpec>>;
+        optional endpoints "endpoints": Vec<Spanned<EntryEndpointSpec>>;
         passed "addresses" "location" "exportTo" "subjectAltNames" "workloadSelector";
     }
 }
@@ -42,7 +42,7 @@ object! {
         /// An address or a name.
         required address "address": ApiText;
         /// Ports by the names of the entry's.
-        optional ports "ports": Named<Label, Number<1, 65_535>>;
+        optional ports "ports": NamedMap<Label, Number<1, 65_535>>;
         /// Its share.
         optional weight "weight": Number<0, 1_000>;
         /// What subsets know it by.
@@ -59,7 +59,7 @@ object! {
         /// How all its endpoints are used.
         optional policy "trafficPolicy": PolicySpec;
         /// Parts of its endpoints.
-        optional subsets "subsets": Vec<At<SubsetSpec>>;
+        optional subsets "subsets": Vec<Spanned<SubsetSpec>>;
         passed "exportTo" "workloadSelector";
     }
 }
@@ -154,7 +154,7 @@ object! {
         /// The Secret that has all three.
         optional secret "credentialName": ApiText;
         /// What certificates have to be for.
-        optional names "subjectAltNames": Vec<At<ApiText>>;
+        optional names "subjectAltNames": Vec<Spanned<ApiText>>;
         /// What endpoints are asked for.
         optional server_name "sni": ApiText;
         /// Whether certificates are taken as they are.

@@ -2,14 +2,14 @@
 
 use super::Labels;
 use crate::dialect::kubernetes::ApiText;
-use crate::read::At;
+use crate::read::Spanned;
 use crate::value::Number;
 
 object! {
     /// The spec of a Gateway.
     GatewaySpec as "the spec of a Gateway" {
         /// Its ports.
-        required servers "servers": Vec<At<ServerSpec>>;
+        required servers "servers": Vec<Spanned<ServerSpec>>;
         /// The labels of the proxies that it is for.
         optional selector "selector": Labels;
     }
@@ -21,7 +21,7 @@ object! {
         /// The port.
         required port "port": ServerPortSpec;
         /// The hosts, perhaps with a namespace in front.
-        required hosts "hosts": Vec<At<ApiText>>;
+        required hosts "hosts": Vec<Spanned<ApiText>>;
         /// What is done with TLS.
         optional tls "tls": ServerTlsSpec;
         passed "name" "bind" "defaultEndpoint";
@@ -49,7 +49,7 @@ object! {
         /// The Secret of the certificate and key.
         optional secret "credentialName": ApiText;
         /// The Secrets of several.
-        optional secrets "credentialNames": Vec<At<ApiText>>;
+        optional secrets "credentialNames": Vec<Spanned<ApiText>>;
         /// The file of the chain.
         optional chain "serverCertificate": ApiText;
         /// The file of the key.

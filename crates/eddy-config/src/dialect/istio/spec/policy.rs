@@ -2,9 +2,9 @@
 
 use super::Labels;
 use super::service::{DestinationSpec, TextMatchSpec};
-use crate::dialect::istio::value::{GoTime, Percent};
+use crate::dialect::istio::value::{GoTime, IstioPercent};
 use crate::dialect::kubernetes::ApiText;
-use crate::read::At;
+use crate::read::Spanned;
 use crate::value::Number;
 
 object! {
@@ -120,7 +120,7 @@ object! {
     /// A percentage.
     PercentSpec as "a percentage" {
         /// From 0 to 100.
-        optional value "value": Percent;
+        optional value "value": IstioPercent;
     }
 }
 
@@ -138,15 +138,15 @@ object! {
     /// Who of other sites may ask.
     CorsSpec as "`corsPolicy` of a route" {
         /// The sites.
-        optional origins "allowOrigins": Vec<At<TextMatchSpec>>;
+        optional origins "allowOrigins": Vec<Spanned<TextMatchSpec>>;
         /// The same as texts.
-        optional origin "allowOrigin": Vec<At<ApiText>>;
+        optional origin "allowOrigin": Vec<Spanned<ApiText>>;
         /// Methods.
-        optional methods "allowMethods": Vec<At<ApiText>>;
+        optional methods "allowMethods": Vec<Spanned<ApiText>>;
         /// Fields of requests.
-        optional headers "allowHeaders": Vec<At<ApiText>>;
+        optional headers "allowHeaders": Vec<Spanned<ApiText>>;
         /// Fields of answers.
-        optional exposed "exposeHeaders": Vec<At<ApiText>>;
+        optional exposed "exposeHeaders": Vec<Spanned<ApiText>>;
         /// How long an answer holds.
         optional max_age "maxAge": GoTime;
         /// Whether cookies may be sent.
@@ -174,6 +174,6 @@ object! {
         /// Fields that have this value, too.
         optional add "add": Labels;
         /// Fields that go.
-        optional remove "remove": Vec<At<ApiText>>;
+        optional remove "remove": Vec<Spanned<ApiText>>;
     }
 }

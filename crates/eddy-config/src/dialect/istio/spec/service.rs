@@ -7,27 +7,27 @@ use super::policy::{
 };
 use crate::dialect::istio::value::GoTime;
 use crate::dialect::kubernetes::{ApiText, Label};
-use crate::read::{Any, At, Named};
+use crate::read::{Any, NamedMap, Spanned};
 use crate::value::Number;
 
 /// Tests by name.
-pub(in super::super) type Tests = Named<Label, TextMatchSpec>;
+pub(in super::super) type Tests = NamedMap<Label, TextMatchSpec>;
 
 object! {
     /// The spec of a VirtualService.
     VirtualServiceSpec as "the spec of a VirtualService" {
         /// The hosts it is for; none where it is a delegate.
-        optional hosts "hosts": Vec<At<ApiText>>;
+        optional hosts "hosts": Vec<Spanned<ApiText>>;
         /// The Gateways it is bound to.
-        optional gateways "gateways": Vec<At<ApiText>>;
+        optional gateways "gateways": Vec<Spanned<ApiText>>;
         /// Its routes.
-        optional http "http": Vec<At<HttpRouteSpec>>;
+        optional http "http": Vec<Spanned<HttpRouteSpec>>;
         /// Routes of connections with TLS.
         optional tls "tls": Any;
         /// Routes of connections.
         optional tcp "tcp": Any;
         /// The namespaces that see it.
-        optional export_to "exportTo": Vec<At<ApiText>>;
+        optional export_to "exportTo": Vec<Spanned<ApiText>>;
     }
 }
 
@@ -37,9 +37,9 @@ object! {
         /// Its name.
         optional name "name": ApiText;
         /// What requests must look like: one of these.
-        optional matches "match": Vec<At<MatchSpec>>;
+        optional matches "match": Vec<Spanned<MatchSpec>>;
         /// Where they go.
-        optional route "route": Vec<At<RouteDestinationSpec>>;
+        optional route "route": Vec<Spanned<RouteDestinationSpec>>;
         /// An answer that sends the client elsewhere.
         optional redirect "redirect": RedirectSpec;
         /// A fixed answer.
@@ -57,7 +57,7 @@ object! {
         /// Where a copy goes.
         optional mirror "mirror": DestinationSpec;
         /// Where copies go.
-        optional mirrors "mirrors": Vec<At<MirrorSpec>>;
+        optional mirrors "mirrors": Vec<Spanned<MirrorSpec>>;
         /// How many are copied.
         optional mirror_percentage "mirrorPercentage": PercentSpec;
         /// The same as a whole number.
@@ -97,7 +97,7 @@ object! {
         /// The namespace of who asks.
         optional source_namespace "sourceNamespace": ApiText;
         /// The Gateways it is for.
-        optional gateways "gateways": Vec<At<ApiText>>;
+        optional gateways "gateways": Vec<Spanned<ApiText>>;
         passed "statPrefix";
     }
 }

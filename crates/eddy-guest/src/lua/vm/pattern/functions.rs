@@ -24,22 +24,22 @@ pub(in crate::lua::vm) const FUNCTIONS: &[(&CStr, lua_CFunction)] = &[
 /// # Safety
 /// To be called by Lua, as the others here.
 unsafe extern "C-unwind" fn find(state: *mut lua_State) -> c_int {
-    search(&Call(state), Answer::Place)
+    search(&LuaNativeCall(state), PatternResultKind::Place)
 }
 
 /// `match(text, pattern, from)`: the captures of the first match, or all of it.
 unsafe extern "C-unwind" fn first_match(state: *mut lua_State) -> c_int {
-    search(&Call(state), Answer::Captures)
+    search(&LuaNativeCall(state), PatternResultKind::Captures)
 }
 
 /// `next_match(text, pattern, from)`: as `find`, but a `^` is nothing special.
 unsafe extern "C-unwind" fn next_match(state: *mut lua_State) -> c_int {
-    search(&Call(state), Answer::Next)
+    search(&LuaNativeCall(state), PatternResultKind::Next)
 }
 
 /// `replace(text, pattern, with, count_max, bytes_max)`: the text with matches replaced by a text, and how many were.
 unsafe extern "C-unwind" fn replace(state: *mut lua_State) -> c_int {
-    let call = Call(state);
+    let call = LuaNativeCall(state);
     let (subject, pattern, with) = (call.text(1), call.text(2), call.text(3));
     let count_max = call.integer(4).max(0).unsigned_abs();
     let bytes_max = usize::try_from(call.integer(5)).unwrap_or(usize::MAX);
@@ -63,7 +63,7 @@ unsafe extern "C-unwind" fn replace(state: *mut lua_State) -> c_int {
 
 /// `find_text(text, part, from)`: where a part stands first.
 unsafe extern "C-unwind" fn find_text(state: *mut lua_State) -> c_int {
-    let call = Call(state);
+    let call = LuaNativeCall(state);
     let (subject, part) = (call.text(1), call.text(2));
     let start = start(call.optional_integer(3), subject.len());
     match start.map_or(Ok(None), |start| find_part(subject, part, start)) {
@@ -101,19 +101,19 @@ thread_local! {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum PatternResultKind {
     Place,
     Captures,
     Next,
 }
 
-fn search(call: &Call, answer: Answer) -> c_int {
+fn search(call: &LuaNativeCall, answer: PatternResultKind) -> c_int {
     let (subject, pattern) = (call.text(1), call.text(2));
     let Some(from) = start(call.optional_integer(3), subject.len()) else {
         call.push_nil();
         return 1;
     };
-    let anchored = if answer == Answer::Next { None } else { pattern.strip_prefix(b"^") };
+    let anchored = if answer == PatternResultKind::Next { None } else { pattern.strip_prefix(b"^") };
     let mut matcher = Matcher::new(subject, anchored.unwrap_or(pattern), budget::is_over);
     let found = match anchored {
         Some(_) => matcher.match_at(from).map(|end| end.map(|end| (from, end))),
@@ -210,9 +210,9 @@ fn start(from: lua_Integer, len: usize) -> Option<usize> {
 }
 
 /// A call from Lua. Nothing on the frames of its users has a destructor, as errors cross them.
-struct Call(*mut lua_State);
+struct LuaNativeCall(*mut lua_State);
 
-impl Call {
+impl LuaNativeCall {
     /// An argument that has to be a text. It stays on the stack as long as the call lasts.
     fn text<'t>(&self, index: c_int) -> &'t [u8] {
         let mut len = 0;
@@ -236,18 +236,18 @@ impl Call {
     fn push(
         &self,
         matcher: &Matcher<'_>,
-        answer: Answer,
+        answer: PatternResultKind,
         start: usize,
         end: usize,
     ) -> Result<c_int, Trouble> {
         // SAFETY: the call only asks for room, and raises an error if there is none.
         unsafe { ffi::luaL_checkstack(self.0, STACK_MAX, c"too many captures".as_ptr()) };
         let mut count = 0;
-        if answer != Answer::Captures {
+        if answer != PatternResultKind::Captures {
             self.push_place(start, end);
             count += 2;
         }
-        if matcher.captures_len() == 0 && answer == Answer::Captures {
+        if matcher.captures_len() == 0 && answer == PatternResultKind::Captures {
             self.push_text(&self.text(1)[start..end]);
             return Ok(1);
         }

@@ -34,27 +34,27 @@ pub(super) enum Captured<'t> {
 #[derive(Clone, Copy)]
 struct Capture {
     start: usize,
-    end: End,
+    end: CaptureEnd,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum CaptureEnd {
     Open,
     Position,
     At(usize),
 }
 
-type Found = Result<Option<usize>, Trouble>;
+type MatchResult = Result<Option<usize>, Trouble>;
 
 impl<'t> Matcher<'t> {
     /// `is_over` is asked now and then whether to go on.
     pub(super) fn new(subject: &'t [u8], pattern: &'t [u8], is_over: fn() -> bool) -> Self {
-        let captures = [Capture { start: 0, end: End::Open }; CAPTURES_MAX];
+        let captures = [Capture { start: 0, end: CaptureEnd::Open }; CAPTURES_MAX];
         Self { subject, pattern, captures, captures_len: 0, depth: 0, steps: 0, is_over }
     }
 
     /// Where a match that begins at `at` ends.
-    pub(super) fn match_at(&mut self, at: usize) -> Found {
+    pub(super) fn match_at(&mut self, at: usize) -> MatchResult {
         self.captures_len = 0;
         self.depth = 0;
         self.go(at, 0)
@@ -79,13 +79,13 @@ impl<'t> Matcher<'t> {
     pub(super) fn capture(&self, index: usize) -> Result<Captured<'t>, Trouble> {
         let capture = self.captures[..self.captures_len].get(index).ok_or(INVALID_CAPTURE)?;
         match capture.end {
-            End::Open => Err(Trouble::Pattern("unfinished capture")),
-            End::Position => Ok(Captured::Position(capture.start)),
-            End::At(end) => Ok(Captured::Text(&self.subject[capture.start..end])),
+            CaptureEnd::Open => Err(Trouble::Pattern("unfinished capture")),
+            CaptureEnd::Position => Ok(Captured::Position(capture.start)),
+            CaptureEnd::At(end) => Ok(Captured::Text(&self.subject[capture.start..end])),
         }
     }
 
-    fn go(&mut self, at: usize, item: usize) -> Found {
+    fn go(&mut self, at: usize, item: usize) -> MatchResult {
         if self.depth == DEPTH_MAX {
             return Err(Trouble::Pattern("pattern too complex"));
         }
@@ -96,14 +96,14 @@ impl<'t> Matcher<'t> {
     }
 
     /// Matches the pattern's items from `item` on, one after the other, as long as there is one way to go.
-    fn walk(&mut self, mut at: usize, mut item: usize) -> Found {
+    fn walk(&mut self, mut at: usize, mut item: usize) -> MatchResult {
         loop {
             self.count(1)?;
             let rest = &self.pattern[item..];
             match rest {
                 [] => return Ok(Some(at)),
-                [b'(', b')', ..] => return self.open(at, item + 2, End::Position),
-                [b'(', ..] => return self.open(at, item + 1, End::Open),
+                [b'(', b')', ..] => return self.open(at, item + 2, CaptureEnd::Position),
+                [b'(', ..] => return self.open(at, item + 1, CaptureEnd::Open),
                 [b')', ..] => return self.close(at, item + 1),
                 [b'$'] => return Ok((at == self.subject.len()).then_some(at)),
                 [b'%', b'b', ends @ ..] => {
@@ -147,7 +147,7 @@ impl<'t> Matcher<'t> {
     }
 
     /// As many as there are, then fewer.
-    fn most(&mut self, at: usize, item: usize, end: usize) -> Found {
+    fn most(&mut self, at: usize, item: usize, end: usize) -> MatchResult {
         let mut last = at;
         match self.pattern[item] {
             b'.' => last = self.subject.len().max(at),
@@ -172,7 +172,7 @@ impl<'t> Matcher<'t> {
     }
 
     /// None, then more.
-    fn least(&mut self, mut at: usize, item: usize, end: usize) -> Found {
+    fn least(&mut self, mut at: usize, item: usize, end: usize) -> MatchResult {
         loop {
             if let Some(found) = self.go(at, end + 1)? {
                 return Ok(Some(found));
@@ -184,7 +184,7 @@ impl<'t> Matcher<'t> {
         }
     }
 
-    fn open(&mut self, at: usize, item: usize, end: End) -> Found {
+    fn open(&mut self, at: usize, item: usize, end: CaptureEnd) -> MatchResult {
         let place = self.captures.get_mut(self.captures_len).ok_or(Trouble::Pattern("too many captures"))?;
         *place = Capture { start: at, end };
         self.captures_len += 1;
@@ -195,19 +195,20 @@ impl<'t> Matcher<'t> {
         Ok(found)
     }
 
-    fn close(&mut self, at: usize, item: usize) -> Found {
-        let opened = self.captures[..self.captures_len].iter().rposition(|capture| capture.end == End::Open);
+    fn close(&mut self, at: usize, item: usize) -> MatchResult {
+        let opened =
+            self.captures[..self.captures_len].iter().rposition(|capture| capture.end == CaptureEnd::Open);
         let index = opened.ok_or(Trouble::Pattern("invalid pattern capture"))?;
-        self.captures[index].end = End::At(at);
+        self.captures[index].end = CaptureEnd::At(at);
         let found = self.go(at, item)?;
         if found.is_none() {
-            self.captures[index].end = End::Open;
+            self.captures[index].end = CaptureEnd::Open;
         }
         Ok(found)
     }
 
     /// Where the text between two bytes that may nest ends, if it begins at `at`.
-    fn balanced(&mut self, at: usize, ends: &[u8]) -> Found {
+    fn balanced(&mut self, at: usize, ends: &[u8]) -> MatchResult {
         let [open, close, ..] = *ends else { return Err(Trouble::Pattern("unbalanced pattern")) };
         if self.subject.get(at) != Some(&open) {
             return Ok(None);
@@ -244,7 +245,7 @@ impl<'t> Matcher<'t> {
     }
 
     /// Where the text of an earlier capture ends, if it stands here again.
-    fn repeated(&mut self, at: usize, digit: u8) -> Found {
+    fn repeated(&mut self, at: usize, digit: u8) -> MatchResult {
         let index = usize::from(digit).checked_sub(usize::from(b'1')).ok_or(INVALID_CAPTURE)?;
         // A position is no text that could stand here again.
         let Captured::Text(text) = self.capture(index).or(Err(INVALID_CAPTURE))? else { return Ok(None) };
